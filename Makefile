@@ -1,0 +1,34 @@
+# A thin front: CMake builds, the scripts in tools/ do the rest.
+PREFIX ?= /usr/local
+JOBS ?= $(shell nproc 2>/dev/null || getconf _NPROCESSORS_ONLN)
+
+MAKEFLAGS += --no-print-directory
+
+.PHONY: build deps configure test bench lint install clean help
+
+build: configure ## build the release into build/ (the default)
+	cmake --build --preset release -j $(JOBS)
+
+deps: ## install what is missing to build and test
+	@tools/deps
+
+configure: deps
+	@cmake --preset release
+
+test: deps ## all tests: release, sanitizers, NEON under emulation
+	@JOBS=$(JOBS) tools/run_tests
+
+bench: build ## time the kernels, beside PyTorch where it is installed
+	@tools/bench_compare
+
+lint: configure ## format, static analysis, layers, sizes
+	@JOBS=$(JOBS) tools/lint
+
+install: build ## install under PREFIX (/usr/local), below DESTDIR if set
+	cmake --install build --prefix "$(PREFIX)"
+
+clean: ## remove everything that was built
+	rm -rf build build-debug build-coverage build-arm64
+
+help: ## this list
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1@\2/p' Makefile | tr '@' '\t' | expand -t 18
