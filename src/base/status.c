@@ -1,0 +1,43 @@
+/* status - see status.h. The one thread-local buffer of the library lives here. */
+#include "base/status.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MESSAGE_BYTES = 1024 };
+
+static _Thread_local char message[MESSAGE_BYTES];
+
+sb_status sb_fail(sb_status st, const char *format, ...)
+{
+    char text[MESSAGE_BYTES]; /* apart, so that an argument may be sb_message() itself */
+    va_list args;
+    va_start(args, format);
+    int n = vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (n < 0)
+        text[0] = '\0';
+    memcpy(message, text, sizeof message);
+    return st;
+}
+
+const char *sb_message(void)
+{
+    return message;
+}
+
+const char *sb_status_name(sb_status st)
+{
+    static const char *const names[SB_STATUS_COUNT] = {
+        [SB_OK] = "ok",
+        [SB_ENOMEM] = "out of memory",
+        [SB_EARG] = "bad argument",
+        [SB_EIO] = "input/output error",
+        [SB_EFORMAT] = "bad format",
+        [SB_ENUMERIC] = "number not finite",
+        [SB_ECANCELED] = "canceled",
+        [SB_EMISSING] = "not in this build",
+    };
+    return (unsigned)st < SB_STATUS_COUNT ? names[st] : "unknown status";
+}
