@@ -1,0 +1,103 @@
+/* bench - `bench COMMAND [options]`; see usage below. */
+#include "bench.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/status.h"
+#include "base/threads.h"
+#include "kernels/kernels.h"
+
+static const char usage[] =
+    "usage: bench COMMAND [options]\n"
+    "\n"
+    "  kernels    forward, input gradient and weight gradient of single sparse layers\n"
+    "\n"
+    "  --density D   share of weights that exist (default: 0.05, 0.1, 0.2 and 0.4)\n"
+    "  --batch N     images (default 32)\n"
+    "  --threads N   (default: all processors)\n"
+    "  --isa NAME    scalar, avx2, neon or auto (default)\n"
+    "  --repeat N    measurements of which the best counts (default 7)\n"
+    "  --json        one JSON object a line\n"
+    "\n"
+    "  bench kernels --density 0.1 --threads 2\n";
+
+double bench_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+struct command {
+    const char *name;
+    int (*run)(const struct sb_env *env, const struct bench_options *o);
+};
+
+static const struct command commands[] = {{"kernels", bench_kernels}};
+
+static int wrong(const char *what, const char *found)
+{
+    fprintf(stderr, "bench: %s '%s'\n%s", what, found, usage);
+    return 2;
+}
+
+/* A number in [low, high] or -1. */
+static double number(const char *text, double low, double high)
+{
+    char *end = NULL;
+    double x = text ? strtod(text, &end) : -1.0;
+    return text && end != text && *end == '\0' && x >= low && x <= high ? x : -1.0;
+}
+
+/* 0, or the exit code. Takes one option and its value from args[*i]. */
+static int take_option(char **args, int n, int *i, struct bench_options *o,
+                       struct sb_env *env)
+{
+    const char *name = args[*i], *value = *i + 1 < n ? args[*i + 1] : NULL;
+    double x = -1.0;
+    if (strcmp(name, "--json") == 0) {
+        o->json = 1;
+        return 0;
+    }
+    ++*i;
+    if (strcmp(name, "--isa") == 0) {
+        if (value && sb_kernels_choose(value, &env->kernels) == SB_OK)
+            return 0;
+        fprintf(stderr, "bench: %s\n", value ? sb_message() : "--isa wants a name");
+        return 2;
+    }
+    if (strcmp(name, "--density") == 0)
+        o->density = x = number(value, 1e-4, 1.0);
+    else if (strcmp(name, "--batch") == 0)
+        o->batch = (uint32_t)(x = number(value, 1, 65536));
+    else if (strcmp(name, "--threads") == 0)
+        env->threads = (int)(x = number(value, 1, 1024));
+    else if (strcmp(name, "--repeat") == 0)
+        o->repeat = (int)(x = number(value, 1, 10000));
+    else
+        return wrong("unknown option", name);
+    return x < 0 ? wrong("missing or wrong value for", name) : 0;
+}
+
+int main(int argc, char **argv)
+{
+    struct bench_options o = {.batch = 32, .repeat = 7};
+    struct sb_env env = {.threads = sb_threads_available()};
+    sb_kernels_choose("auto", &env.kernels);
+    if (argc < 2 || strcmp(argv[1], "--help") == 0) {
+        fputs(usage, argc < 2 ? stderr : stdout);
+        return argc < 2 ? 2 : 0;
+    }
+    for (int i = 2; i < argc; i++) {
+        int code = take_option(argv, argc, &i, &o, &env);
+        if (code)
+            return code;
+    }
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+        if (strcmp(argv[1], commands[i].name) == 0)
+            return commands[i].run(&env, &o);
+    return wrong("unknown command", argv[1]);
+}

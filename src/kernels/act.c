@@ -1,0 +1,127 @@
+/* act - see act.h. */
+#include "kernels/act.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/threads.h"
+#include "kernels/kernels.h"
+
+/* Planes of at least this many floats are spread over the cache sets. */
+enum { SPREAD_FROM = 512, LINE_FLOATS = SB_ALIGN / sizeof(float) };
+
+static size_t plane_floats(size_t pixels)
+{
+    size_t n = pixels * SB_LANES;
+    if (n < SPREAD_FROM)
+        return n;
+    size_t lines = (n + LINE_FLOATS - 1) / LINE_FLOATS;
+    return (lines | 1) * LINE_FLOATS;
+}
+
+sb_status sb_act_shape(struct sb_act *a, uint32_t batch, uint32_t channels,
+                       uint32_t height, uint32_t width)
+{
+    *a = (struct sb_act){0};
+    if (batch == 0 || channels == 0 || height == 0 || width == 0)
+        return sb_fail(SB_EARG,
+                       "activations of %u x %u x %u x %u: every size must be at least 1",
+                       batch, channels, height, width);
+    if (batch > UINT32_MAX - SB_LANES)
+        return sb_fail(SB_EARG, "a batch of %u images is too large", batch);
+    const size_t limit = SIZE_MAX / 8 / sizeof(float);
+    uint32_t blocks = (batch + SB_LANES - 1) / SB_LANES;
+    size_t plane, block;
+    if (__builtin_mul_overflow((size_t)height, (size_t)width, &plane) ||
+        plane > limit / (2 * SB_LANES) ||
+        __builtin_mul_overflow(plane_floats(plane), (size_t)channels, &block) ||
+        block > limit / blocks)
+        return sb_fail(SB_EARG,
+                       "activations of %u x %u x %u x %u do not fit the address space",
+                       batch, channels, height, width);
+    a->batch = batch;
+    a->channels = channels;
+    a->height = height;
+    a->width = width;
+    a->blocks = blocks;
+    a->plane = plane_floats(plane);
+    a->block = block;
+    return SB_OK;
+}
+
+sb_status sb_act_init(struct sb_act *a, uint32_t batch, uint32_t channels,
+                      uint32_t height, uint32_t width)
+{
+    sb_status st = sb_act_shape(a, batch, channels, height, width);
+    if (st != SB_OK)
+        return st;
+    a->data = sb_calloc(sb_act_size(a), sizeof(float));
+    if (!a->data)
+        return sb_fail(SB_ENOMEM, "no memory for activations of %u x %u x %u x %u", batch,
+                       channels, height, width);
+    return SB_OK;
+}
+
+void sb_act_fini(struct sb_act *a)
+{
+    if (!a)
+        return;
+    sb_free(a->data);
+    *a = (struct sb_act){0};
+}
+
+void sb_act_set_batch(struct sb_act *a, uint32_t batch)
+{
+    a->batch = batch;
+    a->blocks = (batch + SB_LANES - 1) / SB_LANES;
+}
+
+void sb_act_load(struct sb_act *a, const float *nchw)
+{
+    size_t pixels = (size_t)a->height * a->width;
+    memset(a->data, 0, sb_act_size(a) * sizeof(float));
+    for (uint32_t n = 0; n < a->batch; n++)
+        for (uint32_t c = 0; c < a->channels; c++) {
+            const float *from = nchw + ((size_t)n * a->channels + c) * pixels;
+            float *to = sb_act_plane(a, n / SB_LANES, c) + n % SB_LANES;
+            for (size_t p = 0; p < pixels; p++)
+                to[p * SB_LANES] = from[p];
+        }
+}
+
+void sb_act_store(const struct sb_act *a, float *nchw)
+{
+    size_t pixels = (size_t)a->height * a->width;
+    for (uint32_t n = 0; n < a->batch; n++)
+        for (uint32_t c = 0; c < a->channels; c++) {
+            const float *from = sb_act_plane(a, n / SB_LANES, c) + n % SB_LANES;
+            float *to = nchw + ((size_t)n * a->channels + c) * pixels;
+            for (size_t p = 0; p < pixels; p++)
+                to[p] = from[p * SB_LANES];
+        }
+}
+
+/* ---- element-wise -------------------------------------------------------------------- */
+
+struct pair {
+    const struct sb_env *env;
+    struct sb_act *a;
+    const struct sb_act *b;
+};
+
+static void multiply_plane(void *context, size_t chunk, int worker)
+{
+    (void)worker;
+    const struct pair *p = context;
+    uint32_t block = (uint32_t)(chunk / p->a->channels);
+    uint32_t channel = (uint32_t)(chunk % p->a->channels);
+    p->env->kernels->multiply(sb_act_plane(p->a, block, channel),
+                              sb_act_plane(p->b, block, channel),
+                              (size_t)p->a->height * p->a->width);
+}
+
+void sb_act_multiply(const struct sb_env *env, struct sb_act *a, const struct sb_act *b)
+{
+    struct pair p = {env, a, b};
+    sb_threads_run(env->threads, (size_t)a->blocks * a->channels, multiply_plane, &p);
+}

@@ -1,0 +1,11 @@
+/* avx2 - the kernels for AVX2 with FMA, compiled with those flags alone. */
+#include "kernels/lanes_elementwise.h"
+#include "kernels/lanes_sparse.h"
+
+const struct sb_kernels sb_kernels_avx2 = {
+    .name = "avx2",
+    .pack = pack,
+    .accumulate = accumulate,
+    .contract = contract,
+    SB_ELEMENTWISE_ROWS,
+};

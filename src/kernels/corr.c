@@ -1,0 +1,310 @@
+/* corr - see corr.h. */
+#include "kernels/corr.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "kernels/act.h"
+
+enum {
+    /* A strip and what streams past it share a first-level cache of 32 KiB. */
+    STRIP_FLOATS = 27 * 1024 / sizeof(float),
+    PART_ROWS = 80, /* rows a weight-gradient task owns: packing its strip must pay */
+};
+
+static uint32_t divide_up(uint32_t a, uint32_t b)
+{
+    return a / b + (a % b != 0);
+}
+
+/* ---- planning ------------------------------------------------------------------------
+ */
+
+/* span: how far beyond the tile its input reaches, in grid steps. */
+static void plan_tile(struct sb_corr *r, uint32_t image_blocks, uint32_t span_y,
+                      uint32_t span_x)
+{
+    struct sb_tile *t = &r->tile;
+    if (r->grid_width * r->grid_height == 1)
+        *t = (struct sb_tile){
+            .height = 1, .width = 1, .blocks = image_blocks <= 8 ? 8 : 16};
+    else if (r->grid_width <= 2)
+        *t = (struct sb_tile){.height = 1, .width = 2, .blocks = SB_GROUP};
+    else
+        *t = (struct sb_tile){
+            .height = r->grid_height <= 2 ? 2 : 4, .width = SB_GROUP, .blocks = 1};
+    t->groups = t->height * t->width * t->blocks / SB_GROUP;
+    t->strip_rows = t->height + span_y;
+    t->strip_cols = t->width + span_x;
+    t->pitch = (size_t)SB_LANES * (t->blocks > 1 ? SB_GROUP : t->strip_cols);
+    t->strip_plane = (size_t)t->strip_rows * t->strip_cols * t->blocks * SB_LANES;
+}
+
+static sb_status plan_blocks(struct sb_corr *r)
+{
+    size_t channel = r->tile.strip_plane * r->from.phases;
+    if (channel / SB_LANES > UINT16_MAX)
+        return sb_fail(SB_EARG,
+                       "kernel too large: one channel needs %zu floats of a strip, "
+                       "at most %d",
+                       channel, UINT16_MAX * SB_LANES);
+    size_t fit = channel < STRIP_FLOATS ? STRIP_FLOATS / channel : 1;
+    r->blocks = divide_up(r->from.channels,
+                          fit < r->from.channels ? (uint32_t)fit : r->from.channels);
+    r->block_channels = divide_up(r->from.channels, r->blocks);
+    r->blocks = divide_up(r->from.channels, r->block_channels);
+    r->rows = r->to.channels * r->to.phases;
+    r->parts = divide_up(r->rows, PART_ROWS);
+    if (r->parts == 1 && r->rows >= 16)
+        r->parts = 2;
+    r->part_rows = divide_up(r->rows, r->parts);
+    r->parts = divide_up(r->rows, r->part_rows);
+    return SB_OK;
+}
+
+static sb_status allocate(struct sb_corr *r, uint32_t capacity)
+{
+    r->capacity = capacity;
+    r->off = sb_malloc(capacity, sizeof *r->off);
+    r->row_ptr = sb_calloc((size_t)r->rows + 1, sizeof *r->row_ptr);
+    r->runs = sb_malloc((size_t)r->blocks * r->rows, sizeof *r->runs);
+    r->group_ptr = sb_calloc((size_t)r->blocks * r->parts + 1, sizeof *r->group_ptr);
+    r->block_end = sb_malloc((size_t)r->blocks * r->rows, sizeof *r->block_end);
+    if (!r->off || !r->row_ptr || !r->runs || !r->group_ptr || !r->block_end)
+        return sb_fail(SB_ENOMEM, "no memory for the kernel order of %u weights",
+                       capacity);
+    return SB_OK;
+}
+
+static sb_status plan(struct sb_corr *r, uint32_t max_batch, uint32_t capacity,
+                      uint32_t span_y, uint32_t span_x)
+{
+    plan_tile(r, divide_up(max_batch, SB_LANES), span_y, span_x);
+    sb_status st = plan_blocks(r);
+    return st == SB_OK ? allocate(r, capacity) : st;
+}
+
+static uint32_t smaller(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+sb_status sb_corr_init_forward(struct sb_corr *r, const struct sb_conv *c,
+                               uint32_t max_batch, uint32_t capacity)
+{
+    *r = (struct sb_corr){
+        .from = {.channels = c->in, .height = c->height, .width = c->width},
+        .to = {.channels = c->out, .height = c->out_height, .width = c->out_width},
+        .grid_height = c->out_height,
+        .grid_width = c->out_width,
+    };
+    /* Phase (a mod stride, b mod stride) holds tap (a, b); a kernel smaller than the
+     * stride does not reach all of them. */
+    uint32_t phases_y = smaller(c->stride, c->kh), phases_x = smaller(c->stride, c->kw);
+    r->from.step = c->stride;
+    r->from.phases = phases_y * phases_x;
+    for (uint32_t f = 0; f < r->from.phases; f++) {
+        r->from.origin_y[f] = (int32_t)(f / phases_x) - (int32_t)c->pad;
+        r->from.origin_x[f] = (int32_t)(f % phases_x) - (int32_t)c->pad;
+    }
+    r->to.step = r->to.phases = 1;
+    return plan(r, max_batch, capacity, (c->kh - 1) / c->stride, (c->kw - 1) / c->stride);
+}
+
+/* One direction of the input gradient. Pixel h of dx with h + pad = stride * q + phase
+ * takes tap a = stride * t + phase from dy[q - t]; its grid position g counts from the
+ * first such h: h = stride * g + origin, q = g + lead. */
+struct phase_axis {
+    uint32_t origin[SB_MAX_STRIDE], lead[SB_MAX_STRIDE];
+    int32_t lowest; /* of lead - t over all phases and taps */
+    uint32_t span;  /* highest - lowest */
+};
+
+static struct phase_axis phase_axis(uint32_t taps, uint32_t stride, uint32_t pad)
+{
+    struct phase_axis x = {.lowest = INT32_MAX};
+    int32_t highest = INT32_MIN;
+    for (uint32_t f = 0; f < stride; f++) {
+        x.origin[f] = (f + stride * pad - pad) % stride;
+        x.lead[f] = (x.origin[f] + pad) / stride;
+        if (f >= taps)
+            continue;
+        int32_t lead = (int32_t)x.lead[f];
+        int32_t low = lead - (int32_t)((taps - 1 - f) / stride);
+        x.lowest = low < x.lowest ? low : x.lowest;
+        highest = lead > highest ? lead : highest;
+    }
+    x.span = (uint32_t)(highest - x.lowest);
+    return x;
+}
+
+sb_status sb_corr_init_backward(struct sb_corr *r, const struct sb_conv *c,
+                                uint32_t max_batch, uint32_t capacity)
+{
+    struct phase_axis y = phase_axis(c->kh, c->stride, c->pad);
+    struct phase_axis x = phase_axis(c->kw, c->stride, c->pad);
+    *r = (struct sb_corr){
+        .from = {.channels = c->out, .height = c->out_height, .width = c->out_width},
+        .to = {.channels = c->in, .height = c->height, .width = c->width},
+        .grid_height = divide_up(c->height, c->stride),
+        .grid_width = divide_up(c->width, c->stride),
+    };
+    r->from.step = r->from.phases = 1;
+    r->from.origin_y[0] = y.lowest;
+    r->from.origin_x[0] = x.lowest;
+    r->to.step = c->stride;
+    r->to.phases = c->stride * c->stride;
+    for (uint32_t f = 0; f < r->to.phases; f++) {
+        r->to.origin_y[f] = (int32_t)y.origin[f / c->stride];
+        r->to.origin_x[f] = (int32_t)x.origin[f % c->stride];
+    }
+    return plan(r, max_batch, capacity, y.span, x.span);
+}
+
+void sb_corr_fini(struct sb_corr *r)
+{
+    if (!r)
+        return;
+    sb_free(r->off);
+    sb_free(r->row_ptr);
+    sb_free(r->runs);
+    sb_free(r->group_ptr);
+    sb_free(r->block_end);
+    *r = (struct sb_corr){0};
+}
+
+/* ---- ordering ------------------------------------------------------------------------
+ */
+
+/* A weight's place in the strip of its block. */
+static uint16_t strip_place(const struct sb_corr *r, uint32_t channel, uint32_t phase,
+                            uint32_t row, uint32_t col)
+{
+    size_t plane = (size_t)(channel % r->block_channels) * r->from.phases + phase;
+    size_t pixel = (size_t)row * r->tile.strip_cols + col;
+    return (uint16_t)(plane * (r->tile.strip_plane / SB_LANES) + pixel * r->tile.blocks);
+}
+
+/* Longest first; equal ones keep the order of their rows. Groups are short. */
+static void sort_runs(struct sb_run *runs, uint32_t n)
+{
+    for (uint32_t i = 1; i < n; i++) {
+        struct sb_run moved = runs[i];
+        uint32_t j = i;
+        for (; j > 0 && runs[j - 1].count < moved.count; j--)
+            runs[j] = runs[j - 1];
+        runs[j] = moved;
+    }
+}
+
+/* Weight k, met in increasing order, belongs to this row and channel. */
+static void place(struct sb_corr *r, uint32_t k, uint32_t row, uint32_t channel,
+                  uint16_t off)
+{
+    r->off[k] = off;
+    r->block_end[(size_t)row * r->blocks + channel / r->block_channels] = k + 1;
+}
+
+/* Cuts the rows into runs. */
+static void make_runs(struct sb_corr *r)
+{
+    uint32_t n = 0;
+    for (uint32_t row = 0; row < r->rows; row++) {
+        uint32_t *end = r->block_end + (size_t)row * r->blocks, last = r->row_ptr[row];
+        for (uint32_t b = 0; b < r->blocks; b++)
+            last = end[b] = end[b] ? end[b] : last; /* 0: no weight in this block */
+    }
+    for (uint32_t b = 0; b < r->blocks; b++)
+        for (uint32_t p = 0; p < r->parts; p++) {
+            uint32_t start = n, from = p * r->part_rows;
+            uint32_t to = smaller(from + r->part_rows, r->rows);
+            for (uint32_t row = from; row < to; row++) {
+                const uint32_t *end = r->block_end + (size_t)row * r->blocks;
+                uint32_t first = b == 0 ? r->row_ptr[row] : end[b - 1];
+                if (end[b] > first)
+                    r->runs[n++] = (struct sb_run){row, first, end[b] - first};
+            }
+            sort_runs(r->runs + start, n - start);
+            r->group_ptr[b * r->parts + p + 1] = n;
+        }
+}
+
+void sb_corr_order_forward(struct sb_corr *r, const struct sb_conv *c,
+                           const uint32_t *row_ptr, const uint32_t *col)
+{
+    uint32_t taps = c->kh * c->kw, phases_x = smaller(c->stride, c->kw);
+    r->nnz = row_ptr[c->out];
+    memcpy(r->row_ptr, row_ptr, ((size_t)c->out + 1) * sizeof *row_ptr);
+    memset(r->block_end, 0, (size_t)r->rows * r->blocks * sizeof *r->block_end);
+    for (uint32_t row = 0; row < c->out; row++)
+        for (uint32_t k = row_ptr[row]; k < row_ptr[row + 1]; k++) {
+            uint32_t channel = col[k] / taps, a = col[k] % taps / c->kw,
+                     b = col[k] % c->kw;
+            uint32_t phase = a % c->stride * phases_x + b % c->stride;
+            place(r, k, row, channel,
+                  strip_place(r, channel, phase, a / c->stride, b / c->stride));
+        }
+    make_runs(r);
+}
+
+void sb_corr_order_backward(struct sb_corr *r, const struct sb_conv *c,
+                            const uint32_t *row_ptr, const uint32_t *col, uint32_t *perm)
+{
+    struct phase_axis y = phase_axis(c->kh, c->stride, c->pad);
+    struct phase_axis x = phase_axis(c->kw, c->stride, c->pad);
+    uint32_t taps = c->kh * c->kw, nnz = row_ptr[c->out];
+    r->nnz = nnz;
+    memset(r->row_ptr, 0, ((size_t)r->rows + 1) * sizeof *r->row_ptr);
+    memset(r->block_end, 0, (size_t)r->rows * r->blocks * sizeof *r->block_end);
+    for (int pass = 0; pass < 2; pass++) { /* count, then place: a counting sort by row */
+        for (uint32_t from = 0; from < c->out; from++)
+            for (uint32_t k = row_ptr[from]; k < row_ptr[from + 1]; k++) {
+                uint32_t channel = col[k] / taps;
+                uint32_t a = col[k] % taps / c->kw, b = col[k] % c->kw;
+                uint32_t fy = a % c->stride, fx = b % c->stride;
+                uint32_t row = channel * r->to.phases + fy * c->stride + fx;
+                if (pass == 0) {
+                    r->row_ptr[row]++;
+                    continue;
+                }
+                int32_t sy = (int32_t)y.lead[fy] - (int32_t)(a / c->stride) - y.lowest;
+                int32_t sx = (int32_t)x.lead[fx] - (int32_t)(b / c->stride) - x.lowest;
+                uint32_t at = r->row_ptr[row]++;
+                perm[at] = k;
+                place(r, at, row, from,
+                      strip_place(r, from, 0, (uint32_t)sy, (uint32_t)sx));
+            }
+        /* after pass 0: counts -> starts; after pass 1: ends -> starts again */
+        if (pass == 0)
+            for (uint32_t row = 0, sum = 0; row <= r->rows; row++) {
+                uint32_t n = r->row_ptr[row];
+                r->row_ptr[row] = sum;
+                sum += n;
+            }
+    }
+    memmove(r->row_ptr + 1, r->row_ptr, r->rows * sizeof *r->row_ptr);
+    r->row_ptr[0] = 0;
+    make_runs(r);
+}
+
+/* ---- tiles ---------------------------------------------------------------------------
+ */
+
+uint32_t sb_corr_tiles(const struct sb_corr *r, uint32_t image_blocks)
+{
+    const struct sb_tile *t = &r->tile;
+    return divide_up(image_blocks, t->blocks) * divide_up(r->grid_height, t->height) *
+           divide_up(r->grid_width, t->width);
+}
+
+struct sb_tile_at sb_corr_tile(const struct sb_corr *r, uint32_t index)
+{
+    const struct sb_tile *t = &r->tile;
+    uint32_t across = divide_up(r->grid_width, t->width);
+    uint32_t down = divide_up(r->grid_height, t->height);
+    return (struct sb_tile_at){
+        .block = index / (across * down) * t->blocks,
+        .row = index / across % down * t->height,
+        .col = index % across * t->width,
+    };
+}

@@ -1,0 +1,120 @@
+/* corr - a sparse correlation planned for the cache: what forward and input gradient
+ * share.
+ *
+ * Both products are the same loop: every output row sums weight * input vector over the
+ * weights that exist. Strides are removed beforehand by splitting planes into phases:
+ *
+ *     forward        x is read as stride^2 planes of every stride-th pixel, y is one grid
+ *     input gradient dy is one grid, dx is written as stride^2 planes; a tap contributes
+ *                    to the one phase whose pixels it reaches
+ *
+ * so the loop itself always walks a grid with step 1. The grid is cut into tiles of up to
+ * 16 vectors (a vector is 8 images of one pixel), kept as `groups` of 4:
+ *
+ *     planes      4 rows x 4 columns of one block of images; a group is a row
+ *     narrow      2 columns x 4 blocks of images (planes 1 or 2 wide); a group is a
+ * column 1 x 1       8 or 16 blocks of images (linear layers); a group is 4 blocks
+ *
+ * For a tile, the input pixels it sees are copied channel by channel into a strip that
+ * stays in the first-level cache, as many channels as fit ("block"), zero where the
+ * kernel hangs over the edge:
+ *
+ *     strip[channel of the block][phase][row][column][image block][lane]
+ *
+ * and every weight of these channels is applied before the next block comes. off[k] is
+ * weight k's place in the strip for the tile's first vector, in vectors. Weights keep the
+ * order of the pattern (compressed rows): the weights of one row within one block are
+ * consecutive there, a `run`, so values need no packing. Runs are grouped by (block,
+ * part), a part being up to PART_ROWS rows, and sorted by length within a group: equal
+ * lengths in a row let the branch predictor foresee where the loop ends.
+ *
+ * The order of a sum - blocks ascending, within a block columns ascending - is thereby
+ * fixed by the geometry alone, for every instruction set and number of threads.
+ */
+#ifndef SB_KERNELS_CORR_H
+#define SB_KERNELS_CORR_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/status.h"
+#include "kernels/conv.h"
+
+enum {
+    SB_GROUP = 4,                   /* vectors of a group */
+    SB_TILE_VECTORS = 4 * SB_GROUP, /* at most, of a tile */
+    SB_MAX_PHASES = SB_MAX_STRIDE * SB_MAX_STRIDE,
+};
+
+struct sb_tile {
+    uint32_t height, width, blocks; /* grid rows, grid columns, image blocks */
+    uint32_t groups;                /* 2 or 4 */
+    uint32_t strip_rows, strip_cols;
+    size_t pitch;       /* floats in the strip from a group to the next */
+    size_t strip_plane; /* floats of one channel and phase */
+};
+
+/* One side of the correlation: phase f of a plane, at grid position g, is pixel
+ * step * g + origin[f]. */
+struct sb_side {
+    uint32_t channels, height, width;
+    uint32_t step, phases;
+    int32_t origin_y[SB_MAX_PHASES], origin_x[SB_MAX_PHASES];
+};
+
+struct sb_run {
+    uint32_t row;   /* output channel * phases + phase */
+    uint32_t first; /* its first weight */
+    uint32_t count;
+};
+
+struct sb_corr {
+    struct sb_side from, to;
+    uint32_t grid_height, grid_width;
+    struct sb_tile tile;
+    uint32_t rows;                   /* output channels * phases */
+    uint32_t blocks, block_channels; /* of input channels */
+    uint32_t parts, part_rows;
+    uint32_t capacity;   /* weights there is room for */
+    uint32_t nnz;        /* weights there are */
+    uint16_t *off;       /* [capacity] owned; vectors */
+    uint32_t *row_ptr;   /* [rows + 1] owned */
+    struct sb_run *runs; /* [blocks * rows] owned; empty runs are left out */
+    uint32_t *group_ptr; /* [blocks * parts + 1] owned: runs of (block, part) */
+    uint32_t *block_end; /* [rows][blocks] owned: where a row leaves a block */
+};
+
+/* Plans for batches of up to max_batch images and patterns of up to capacity weights. The
+ * caller calls sb_corr_fini, also after a failure. */
+sb_status sb_corr_init_forward(struct sb_corr *r, const struct sb_conv *c,
+                               uint32_t max_batch, uint32_t capacity);
+sb_status sb_corr_init_backward(struct sb_corr *r, const struct sb_conv *c,
+                                uint32_t max_batch, uint32_t capacity);
+void sb_corr_fini(struct sb_corr *r);
+
+/* Takes a pattern in compressed rows, [out] x [in * kh * kw], already checked. The
+ * backward form also tells which weight its k-th one is: perm[k]. No allocation. */
+void sb_corr_order_forward(struct sb_corr *r, const struct sb_conv *c,
+                           const uint32_t *row_ptr, const uint32_t *col);
+void sb_corr_order_backward(struct sb_corr *r, const struct sb_conv *c,
+                            const uint32_t *row_ptr, const uint32_t *col, uint32_t *perm);
+
+/* Tiles of a batch of this many image blocks. */
+uint32_t sb_corr_tiles(const struct sb_corr *r, uint32_t image_blocks);
+
+/* Where tile t begins. */
+struct sb_tile_at {
+    uint32_t block, row, col; /* first image block, first grid row and column */
+};
+struct sb_tile_at sb_corr_tile(const struct sb_corr *r, uint32_t t);
+
+/* Place of a tile's vector v: image block, grid row and column within the tile. */
+static inline void sb_tile_vector(const struct sb_tile *t, uint32_t v, uint32_t *block,
+                                  uint32_t *row, uint32_t *col)
+{
+    *block = v % t->blocks;
+    *col = v / t->blocks % t->width;
+    *row = v / (t->blocks * t->width);
+}
+
+#endif

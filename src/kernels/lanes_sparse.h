@@ -1,0 +1,201 @@
+/* lanes_sparse - the sparse products on vectors, for every instruction set that has some.
+ *
+ * Both loops are bound by loads: each fused multiply-add reads one vector of the strip.
+ * accumulate holds a pair of groups (8 vectors of one output row) in registers and adds one
+ * broadcast weight after the other: 9 loads for 8 multiply-adds. contract holds the sums of
+ * 8 weights in registers and walks the tile, one vector of dy serving all 8: again 9 loads
+ * for 8, and nothing but the 8 finished sums goes back to memory.
+ */
+#ifndef SB_KERNELS_LANES_SPARSE_H
+#define SB_KERNELS_LANES_SPARSE_H
+
+#include "kernels/kernels.h"
+#include "kernels/lanes.h"
+
+/* ---- packing ------------------------------------------------------------------------- */
+
+/* Strip columns of a phase that lie inside the plane: [lo, hi). */
+SB_INLINE void inside(int32_t first, int32_t step, uint32_t size, uint32_t n,
+                      uint32_t *lo, uint32_t *hi)
+{
+    int32_t below = first < 0 ? (-first + step - 1) / step : 0;
+    int32_t until = (int32_t)size > first ? ((int32_t)size - first + step - 1) / step : 0;
+    *hi = until < (int32_t)n ? (uint32_t)until : n;
+    *lo = below < (int32_t)*hi ? (uint32_t)below : *hi;
+}
+
+SB_INLINE float *zero_vectors(float *to, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        v8_store(to + 8 * i, v8_set(0.0f));
+    return to + 8 * n;
+}
+
+/* One row of one phase of one channel. from is the plane's row. */
+SB_INLINE float *pack_row(const struct sb_window *w, const float *from, int32_t x0,
+                          uint32_t lo, uint32_t hi, float *to)
+{
+    uint32_t nb = w->tile->blocks, cols = w->tile->strip_cols;
+    ptrdiff_t step = (ptrdiff_t)w->side->step * 8;
+    to = zero_vectors(to, (size_t)lo * nb);
+    from += (ptrdiff_t)x0 * 8 + (ptrdiff_t)lo * step;
+    for (uint32_t c = lo; c < hi; c++, from += step) {
+        for (uint32_t b = 0; b < w->blocks; b++, to += 8)
+            v8_store(to, v8_load(from + b * w->block));
+        to = zero_vectors(to, nb - w->blocks);
+    }
+    return zero_vectors(to, (size_t)(cols - hi) * nb);
+}
+
+static void pack(const struct sb_window *w, float *strip)
+{
+    const struct sb_side *s = w->side;
+    const struct sb_tile *t = w->tile;
+    int32_t step = (int32_t)s->step;
+    for (uint32_t c = w->channel; c < w->channel_end; c++)
+        for (uint32_t f = 0; f < s->phases; f++) {
+            const float *plane = w->data + c * w->plane;
+            int32_t x0 = step * (int32_t)w->col + s->origin_x[f];
+            int32_t y = step * (int32_t)w->row + s->origin_y[f];
+            uint32_t lo, hi;
+            inside(x0, step, s->width, t->strip_cols, &lo, &hi);
+            for (uint32_t r = 0; r < t->strip_rows; r++, y += step)
+                if (y < 0 || y >= (int32_t)s->height)
+                    strip = zero_vectors(strip, (size_t)t->strip_cols * t->blocks);
+                else
+                    strip =
+                        pack_row(w, plane + (size_t)y * s->width * 8, x0, lo, hi, strip);
+        }
+}
+
+/* ---- forward and input gradient ------------------------------------------------------ */
+
+/* Eight vectors of one output row: a group at x and one at x + pitch. */
+SB_INLINE void accumulate_pair(const float *strip, size_t pitch, const uint16_t *off,
+                               const float *weight, size_t n, float *acc)
+{
+    v8 a0 = v8_load(acc), a1 = v8_load(acc + 8), a2 = v8_load(acc + 16);
+    v8 a3 = v8_load(acc + 24), a4 = v8_load(acc + 32), a5 = v8_load(acc + 40);
+    v8 a6 = v8_load(acc + 48), a7 = v8_load(acc + 56);
+#pragma GCC unroll 4
+    for (size_t k = 0; k < n; k++) {
+        const float *x = strip + (size_t)off[k] * 8, *y = x + pitch;
+        v8 w = v8_set(weight[k]);
+        a0 = v8_fma(w, v8_load(x), a0);
+        a1 = v8_fma(w, v8_load(x + 8), a1);
+        a2 = v8_fma(w, v8_load(x + 16), a2);
+        a3 = v8_fma(w, v8_load(x + 24), a3);
+        a4 = v8_fma(w, v8_load(y), a4);
+        a5 = v8_fma(w, v8_load(y + 8), a5);
+        a6 = v8_fma(w, v8_load(y + 16), a6);
+        a7 = v8_fma(w, v8_load(y + 24), a7);
+    }
+    v8_store(acc, a0);
+    v8_store(acc + 8, a1);
+    v8_store(acc + 16, a2);
+    v8_store(acc + 24, a3);
+    v8_store(acc + 32, a4);
+    v8_store(acc + 40, a5);
+    v8_store(acc + 48, a6);
+    v8_store(acc + 56, a7);
+}
+
+static void accumulate(const struct sb_runs *r, const float *weight, float *acc)
+{
+    size_t row = (size_t)r->groups * SB_GROUP * 8, pitch = r->pitch;
+    for (size_t i = 0; i < r->count; i++) {
+        const struct sb_run *run = &r->run[i];
+        const uint16_t *off = r->off + run->first;
+        const float *w = weight + run->first;
+        float *to = acc + (run->row - r->row0) * row;
+        accumulate_pair(r->strip, pitch, off, w, run->count, to);
+        if (r->groups == 4)
+            accumulate_pair(r->strip + 2 * pitch, pitch, off, w, run->count, to + 64);
+    }
+}
+
+/* ---- weight gradient ----------------------------------------------------------------- */
+
+/* g[0..7] += the sums of eight weights. */
+SB_INLINE void contract8(const struct sb_runs *r, const uint16_t *off, const float *dy,
+                         size_t dy_pitch, float *g)
+{
+    const float *x0 = r->strip + (size_t)off[0] * 8, *x1 = r->strip + (size_t)off[1] * 8;
+    const float *x2 = r->strip + (size_t)off[2] * 8, *x3 = r->strip + (size_t)off[3] * 8;
+    const float *x4 = r->strip + (size_t)off[4] * 8, *x5 = r->strip + (size_t)off[5] * 8;
+    const float *x6 = r->strip + (size_t)off[6] * 8, *x7 = r->strip + (size_t)off[7] * 8;
+    v8 s0 = v8_set(0.0f), s1 = s0, s2 = s0, s3 = s0, s4 = s0, s5 = s0, s6 = s0, s7 = s0;
+    size_t end = r->groups * r->pitch;
+    for (size_t at = 0; at < end; at += r->pitch, dy += dy_pitch) {
+#pragma GCC unroll 4
+        for (size_t i = 0; i < 32; i += 8) {
+            v8 d = v8_load(dy + i);
+            s0 = v8_fma(d, v8_load(x0 + at + i), s0);
+            s1 = v8_fma(d, v8_load(x1 + at + i), s1);
+            s2 = v8_fma(d, v8_load(x2 + at + i), s2);
+            s3 = v8_fma(d, v8_load(x3 + at + i), s3);
+            s4 = v8_fma(d, v8_load(x4 + at + i), s4);
+            s5 = v8_fma(d, v8_load(x5 + at + i), s5);
+            s6 = v8_fma(d, v8_load(x6 + at + i), s6);
+            s7 = v8_fma(d, v8_load(x7 + at + i), s7);
+        }
+    }
+    v8_storeu(g, v8_loadu(g) + v8_sums(s0, s1, s2, s3, s4, s5, s6, s7));
+}
+
+/* The same for n < 8 weights, four sums at a time; places beyond n repeat the last weight
+ * and are dropped. */
+SB_INLINE void contract_rest(const struct sb_runs *r, const uint16_t *off, size_t n,
+                             const float *dy, size_t dy_pitch, float *g)
+{
+    for (size_t k = 0; k < n; k += 4) {
+        size_t last = n - 1, k1 = k + 1 < n ? k + 1 : last, k2 = k + 2 < n ? k + 2 : last;
+        size_t k3 = k + 3 < n ? k + 3 : last;
+        const float *x0 = r->strip + (size_t)off[k] * 8,
+                    *x1 = r->strip + (size_t)off[k1] * 8;
+        const float *x2 = r->strip + (size_t)off[k2] * 8,
+                    *x3 = r->strip + (size_t)off[k3] * 8;
+        v8 s0 = v8_set(0.0f), s1 = s0, s2 = s0, s3 = s0;
+        const float *d0 = dy;
+        size_t end = r->groups * r->pitch;
+        for (size_t at = 0; at < end; at += r->pitch, d0 += dy_pitch) {
+#pragma GCC unroll 4
+            for (size_t i = 0; i < 32; i += 8) {
+                v8 d = v8_load(d0 + i);
+                s0 = v8_fma(d, v8_load(x0 + at + i), s0);
+                s1 = v8_fma(d, v8_load(x1 + at + i), s1);
+                s2 = v8_fma(d, v8_load(x2 + at + i), s2);
+                s3 = v8_fma(d, v8_load(x3 + at + i), s3);
+            }
+        }
+        v8 sums = v8_sums(s0, s1, s2, s3, s0, s1, s2, s3);
+        for (size_t i = 0; i < 4 && k + i < n; i++)
+            g[k + i] += sums[i];
+    }
+}
+
+static void contract(const struct sb_runs *r, const float *dy, size_t dy_row,
+                     size_t dy_pitch, float *gradient)
+{
+    for (size_t i = 0; i < r->count; i++) {
+        const struct sb_run *run = &r->run[i];
+        const uint16_t *off = r->off + run->first;
+        const float *d = dy + (run->row - r->row0) * dy_row;
+        float *g = gradient + run->first;
+        size_t k = 0;
+        if (i + 1 <
+            r->count) { /* its rows are planes apart: no prefetcher sees that coming */
+            const float *next = dy + (run[1].row - r->row0) * dy_row;
+            for (uint32_t j = 0; j < r->groups; j++) {
+                __builtin_prefetch(next + j * dy_pitch);
+                __builtin_prefetch(next + j * dy_pitch + 16);
+            }
+        }
+        for (; k + 8 <= run->count; k += 8)
+            contract8(r, off + k, d, dy_pitch, g + k);
+        if (k < run->count)
+            contract_rest(r, off + k, run->count - k, d, dy_pitch, g + k);
+    }
+}
+
+#endif

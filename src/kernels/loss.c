@@ -1,0 +1,57 @@
+/* loss - see loss.h. One thread: a batch of logits is small. */
+#include "kernels/loss.h"
+
+#include "kernels/kernels.h"
+
+static sb_status check(const struct sb_act *p, const uint32_t *label,
+                       const struct sb_act *d)
+{
+    if (p->height != 1 || p->width != 1)
+        return sb_fail(SB_EARG, "softmax: logits are planes of %u x %u; want 1 x 1",
+                       p->height, p->width);
+    if (d && (d->batch != p->batch || d->channels != p->channels || d->height != 1 ||
+              d->width != 1))
+        return sb_fail(SB_EARG, "softmax: the gradient is %u x %u; want %u x %u",
+                       d->batch, d->channels, p->batch, p->channels);
+    for (uint32_t i = 0; i < p->batch; i++)
+        if (label[i] >= p->channels)
+            return sb_fail(SB_EARG, "softmax: image %u has label %u of %u classes", i,
+                           label[i], p->channels);
+    return SB_OK;
+}
+
+static void gradient(const struct sb_act *p, uint32_t block, const uint32_t *label,
+                     struct sb_act *d)
+{
+    uint32_t lanes = sb_act_lanes(p, block);
+    float scale = 1.0f / (float)p->batch;
+    for (uint32_t c = 0; c < p->channels; c++) {
+        const float *from = sb_act_plane(p, block, c);
+        float *to = sb_act_plane(d, block, c);
+        for (uint32_t l = 0; l < SB_LANES; l++)
+            to[l] = l < lanes ? (from[l] - (label[l] == c ? 1.0f : 0.0f)) * scale : 0.0f;
+    }
+}
+
+sb_status sb_loss_softmax(const struct sb_env *env, struct sb_act *logits,
+                          const uint32_t *label, double *loss, struct sb_act *d)
+{
+    sb_status st = check(logits, label, d);
+    if (st != SB_OK)
+        return st;
+    double sum = 0.0;
+    for (uint32_t b = 0; b < logits->blocks; b++) {
+        uint32_t lanes = sb_act_lanes(logits, b), block_label[SB_LANES] = {0};
+        float block_loss[SB_LANES];
+        for (uint32_t l = 0; l < lanes; l++)
+            block_label[l] = label[b * SB_LANES + l];
+        env->kernels->softmax(sb_act_plane(logits, b, 0), logits->channels, logits->plane,
+                              block_label, block_loss);
+        for (uint32_t l = 0; l < lanes; l++)
+            sum += (double)block_loss[l];
+        if (d)
+            gradient(logits, b, block_label, d);
+    }
+    *loss = sum / logits->batch;
+    return SB_OK;
+}

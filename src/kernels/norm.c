@@ -1,0 +1,174 @@
+/* norm - see norm.h. */
+#include "kernels/norm.h"
+
+#include <math.h>
+
+#include "base/threads.h"
+#include "kernels/kernels.h"
+
+struct norm_job {
+    const struct sb_env *env;
+    const struct sb_norm *n;
+    const struct sb_act *x, *residual;
+    struct sb_act *y;
+    int flags, training;
+    const struct sb_norm_backward *b;
+};
+
+static sb_status check_like(const struct sb_norm *n, const struct sb_act *x,
+                            const struct sb_act *a, const char *what)
+{
+    if (x->channels != n->channels)
+        return sb_fail(SB_EARG, "batch norm of %u channels on an input of %u",
+                       n->channels, x->channels);
+    if (a && (a->batch != x->batch || a->channels != x->channels ||
+              a->height != x->height || a->width != x->width))
+        return sb_fail(SB_EARG,
+                       "batch norm: %s is %u x %u x %u x %u, the input %u x %u x %u x %u",
+                       what, a->batch, a->channels, a->height, a->width, x->batch,
+                       x->channels, x->height, x->width);
+    return SB_OK;
+}
+
+static size_t pixels(const struct sb_act *a)
+{
+    return (size_t)a->height * a->width;
+}
+
+/* The lanes of a block that hold images, added up in order. */
+static double fold_lanes(const float *lane, uint32_t lanes)
+{
+    double sum = 0.0;
+    for (uint32_t l = 0; l < lanes; l++)
+        sum += (double)lane[l];
+    return sum;
+}
+
+/* ---- forward ------------------------------------------------------------------------- */
+
+static void batch_moments(const struct norm_job *j, uint32_t c)
+{
+    const struct sb_norm *n = j->n;
+    const struct sb_act *x = j->x;
+    double pivot = (double)n->running_mean[c], sum = 0.0, sum_sq = 0.0;
+    double count = (double)x->batch * (double)pixels(x);
+    for (uint32_t b = 0; b < x->blocks; b++) {
+        float s[SB_LANES] = {0}, q[SB_LANES] = {0};
+        j->env->kernels->moments(sb_act_plane(x, b, c), pixels(x), n->running_mean[c], s,
+                                 q);
+        sum += fold_lanes(s, sb_act_lanes(x, b));
+        sum_sq += fold_lanes(q, sb_act_lanes(x, b));
+    }
+    double mean = sum / count, var = sum_sq / count - mean * mean;
+    var = var > 0.0 || isnan(var) ? var : 0.0;
+    n->mean[c] = (float)(pivot + mean);
+    n->inv_sd[c] = (float)(1.0 / sqrt(var + (double)n->epsilon));
+    double unbiased = count > 1.0 ? var * count / (count - 1.0) : var;
+    double m = (double)n->momentum;
+    n->running_mean[c] = (float)((1.0 - m) * pivot + m * (pivot + mean));
+    n->running_var[c] = (float)((1.0 - m) * (double)n->running_var[c] + m * unbiased);
+}
+
+static void normalise_channel(void *context, size_t chunk, int worker)
+{
+    (void)worker;
+    const struct norm_job *j = context;
+    const struct sb_norm *n = j->n;
+    uint32_t c = (uint32_t)chunk;
+    if (j->training)
+        batch_moments(j, c);
+    float mean = j->training ? n->mean[c] : n->running_mean[c];
+    float inv_sd =
+        j->training ? n->inv_sd[c]
+                    : (float)(1.0 / sqrt((double)n->running_var[c] + (double)n->epsilon));
+    float scale = n->gamma[c] * inv_sd, shift = fmaf(-mean, scale, n->beta[c]);
+    for (uint32_t b = 0; b < j->x->blocks; b++)
+        j->env->kernels->normalise(sb_act_plane(j->x, b, c),
+                                   j->residual ? sb_act_plane(j->residual, b, c) : NULL,
+                                   sb_act_plane(j->y, b, c), pixels(j->x), scale, shift,
+                                   j->flags & SB_NORM_RELU);
+}
+
+static sb_status forward(struct norm_job *j)
+{
+    sb_status st = check_like(j->n, j->x, j->y, "the output");
+    if (st == SB_OK)
+        st = check_like(j->n, j->x, j->residual, "the residual");
+    if (st == SB_OK)
+        sb_threads_run(j->env->threads, j->n->channels, normalise_channel, j);
+    return st;
+}
+
+sb_status sb_norm_train(const struct sb_env *env, struct sb_norm *n,
+                        const struct sb_act *x, const struct sb_act *residual,
+                        struct sb_act *y, int flags)
+{
+    struct norm_job j = {env, n, x, residual, y, flags, 1, NULL};
+    return forward(&j);
+}
+
+sb_status sb_norm_infer(const struct sb_env *env, const struct sb_norm *n,
+                        const struct sb_act *x, const struct sb_act *residual,
+                        struct sb_act *y, int flags)
+{
+    struct norm_job j = {env, n, x, residual, y, flags, 0, NULL};
+    return forward(&j);
+}
+
+/* ---- backward ------------------------------------------------------------------------ */
+
+static const float *plane_or_null(const struct sb_act *a, uint32_t b, uint32_t c)
+{
+    return a ? sb_act_plane(a, b, c) : NULL;
+}
+
+/* With g the gradient behind the ReLU and xhat = (x - mean) inv_sd:
+ * dx = gamma inv_sd (g - mean(g) - xhat mean(g xhat)) = a g + b (x - mean) + c. */
+static void backward_channel(void *context, size_t chunk, int worker)
+{
+    (void)worker;
+    const struct norm_job *j = context;
+    const struct sb_norm *n = j->n;
+    const struct sb_norm_backward *w = j->b;
+    const struct sb_kernels *k = j->env->kernels;
+    uint32_t ch = (uint32_t)chunk;
+    double sum = 0.0, sum_x = 0.0, count = (double)w->x->batch * (double)pixels(w->x);
+    for (uint32_t b = 0; b < w->x->blocks; b++) {
+        float s[SB_LANES] = {0}, q[SB_LANES] = {0};
+        k->norm_sums(sb_act_plane(w->dy, b, ch), plane_or_null(w->y, b, ch),
+                     sb_act_plane(w->x, b, ch), pixels(w->x), n->mean[ch], s, q);
+        sum += fold_lanes(s, sb_act_lanes(w->x, b));
+        sum_x += fold_lanes(q, sb_act_lanes(w->x, b));
+    }
+    double inv_sd = (double)n->inv_sd[ch], dgamma = sum_x * inv_sd;
+    double a = (double)n->gamma[ch] * inv_sd;
+    const float abc_mean[4] = {(float)a, (float)(-a * inv_sd * dgamma / count),
+                               (float)(-a * sum / count), n->mean[ch]};
+    w->dbeta[ch] = (float)sum;
+    w->dgamma[ch] = (float)dgamma;
+    for (uint32_t b = 0; b < w->x->blocks; b++) {
+        int32_t mask[SB_LANES];
+        for (uint32_t l = 0; l < SB_LANES; l++)
+            mask[l] = l < sb_act_lanes(w->x, b) ? -1 : 0;
+        k->norm_gradient(sb_act_plane(w->dy, b, ch), plane_or_null(w->y, b, ch),
+                         sb_act_plane(w->x, b, ch), sb_act_plane(w->dx, b, ch),
+                         w->residual ? sb_act_plane(w->residual, b, ch) : NULL,
+                         pixels(w->x), abc_mean, mask, w->add);
+    }
+}
+
+sb_status sb_norm_backward(const struct sb_env *env, const struct sb_norm *n,
+                           const struct sb_norm_backward *b)
+{
+    struct norm_job j = {.env = env, .n = n, .b = b};
+    sb_status st = check_like(n, b->x, b->dy, "the output's gradient");
+    if (st == SB_OK)
+        st = check_like(n, b->x, b->dx, "the input's gradient");
+    if (st == SB_OK)
+        st = check_like(n, b->x, b->y, "the output");
+    if (st == SB_OK)
+        st = check_like(n, b->x, b->residual, "the residual's gradient");
+    if (st == SB_OK)
+        sb_threads_run(env->threads, n->channels, backward_channel, &j);
+    return st;
+}

@@ -1,0 +1,53 @@
+/* norm - batch normalisation with what surrounds it: ReLU and the residual sum.
+ *
+ *     training   y = relu?((x - mean) * inv_sd * gamma + beta + residual?)
+ *                with the batch's mean and biased variance, per channel over images and
+ *                pixels; running averages move towards them (variance unbiased)
+ *     inference  the same with the running averages
+ *
+ * A chunk is one channel: its planes are read for the sums and again, from cache, for the
+ * result. Sums are taken about the running mean, so that float partial sums do not cancel,
+ * and folded in double over blocks and lanes in order. Padding lanes do not count.
+ */
+#ifndef SB_KERNELS_NORM_H
+#define SB_KERNELS_NORM_H
+
+#include <stdint.h>
+
+#include "base/env.h"
+#include "base/status.h"
+#include "kernels/act.h"
+
+struct sb_norm {
+    uint32_t channels;
+    float epsilon, momentum;
+    float *gamma, *beta;               /* [channels] */
+    float *running_mean, *running_var; /* [channels] */
+    float *mean, *inv_sd;              /* [channels] of the last training batch */
+};
+
+enum { SB_NORM_RELU = 1 };
+
+/* y may be x. residual may be NULL. */
+sb_status sb_norm_train(const struct sb_env *env, struct sb_norm *n,
+                        const struct sb_act *x, const struct sb_act *residual,
+                        struct sb_act *y, int flags);
+sb_status sb_norm_infer(const struct sb_env *env, const struct sb_norm *n,
+                        const struct sb_act *x, const struct sb_act *residual,
+                        struct sb_act *y, int flags);
+
+struct sb_norm_backward {
+    const struct sb_act *dy;
+    const struct sb_act *y;  /* the result, where a ReLU ended it; NULL: none */
+    const struct sb_act *x;  /* what went in */
+    struct sb_act *dx;       /* may be dy */
+    struct sb_act *residual; /* receives the residual's gradient; may be NULL, or dy */
+    int add;                 /* dx += instead of dx = */
+    float *dgamma, *dbeta;   /* [channels] */
+};
+
+/* After sb_norm_train on the same x. */
+sb_status sb_norm_backward(const struct sb_env *env, const struct sb_norm *n,
+                           const struct sb_norm_backward *b);
+
+#endif

@@ -1,0 +1,35 @@
+/* params - passes over the weights that exist: variance, KL to the prior, gradients of the
+ * posterior's parameters, and the optimiser's step. Plain arrays of n floats; n may be 0.
+ */
+#ifndef SB_KERNELS_PARAMS_H
+#define SB_KERNELS_PARAMS_H
+
+#include <stddef.h>
+
+#include "base/env.h"
+
+/* s2 = softplus(rho)^2 */
+void sb_params_variance(const struct sb_env *env, const float *rho, float *s2, size_t n);
+
+/* sum of log(prior_sd / s) + (s^2 + mu^2) / (2 prior_sd^2) - 1/2, s = softplus(rho) */
+double sb_params_kl(const struct sb_env *env, const float *mu, const float *rho,
+                    float prior_sd, size_t n);
+
+/* Adds factor times the KL's gradient and passes the variance's on to rho:
+ *     dmu += factor mu / prior_sd^2
+ *     drho = (2 s ds2 + factor (s / prior_sd^2 - 1 / s)) sigmoid(rho)
+ * drho may be ds2. */
+void sb_params_gradient(const struct sb_env *env, const float *mu, const float *rho,
+                        const float *ds2, float factor, float prior_sd, float *dmu,
+                        float *drho, size_t n);
+
+struct sb_sgd {
+    float rate, momentum, decay;
+    int nesterov;
+};
+
+/* m = momentum m + (g + decay w); w -= rate m (Nesterov: rate (g + decay w + momentum m)) */
+void sb_params_sgd(const struct sb_env *env, const struct sb_sgd *o, float *w,
+                   const float *g, float *m, size_t n);
+
+#endif

@@ -1,0 +1,589 @@
+/* sparse - drivers of the three products: cutting, packing, and what follows a product.
+ *
+ * Forward and input gradient (run_products) take one tile and one band of output rows a
+ * chunk. Scratch of a worker:
+ *
+ *     strip [channels of a block][phases][strip plane]   in the first-level cache
+ *     acc   [2 streams][band rows][tile vectors][8]      in the second-level cache
+ *     eps   [4 rows][tile vectors][8]
+ *
+ * The weight gradient takes one (channel block, part of rows) a chunk and walks all tiles:
+ * a weight's sum is then owned by one chunk and no partial sums are folded.
+ */
+#include "kernels/sparse.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/threads.h"
+#include "kernels/kernels.h"
+
+enum {
+    BAND_ROWS = 256, /* output rows whose sums fit the second-level cache, both streams */
+    FEW_TILES =
+        32,      /* with fewer tiles, bands are single parts so that threads find work */
+};
+
+/* ---- life ---------------------------------------------------------------------------- */
+
+sb_status sb_sparse_init(struct sb_sparse *s, const struct sb_conv *c, uint32_t max_batch,
+                         uint32_t capacity)
+{
+    *s = (struct sb_sparse){.conv = *c, .max_batch = max_batch};
+    if (max_batch == 0)
+        return sb_fail(SB_EARG, "a layer for batches of 0 images: must be at least 1");
+    if (capacity == 0 || capacity > sb_conv_weights(c))
+        return sb_fail(SB_EARG, "%u of %u weights: must be at least 1 and at most all",
+                       capacity, sb_conv_weights(c));
+    sb_status st = sb_corr_init_forward(&s->forward, c, max_batch, capacity);
+    if (st == SB_OK)
+        st = sb_corr_init_backward(&s->backward, c, max_batch, capacity);
+    if (st != SB_OK)
+        return st;
+    s->perm = sb_malloc(capacity, sizeof *s->perm);
+    if (!s->perm)
+        return sb_fail(SB_ENOMEM, "no memory to transpose %u weights", capacity);
+    return SB_OK;
+}
+
+void sb_sparse_fini(struct sb_sparse *s)
+{
+    if (!s)
+        return;
+    sb_corr_fini(&s->forward);
+    sb_corr_fini(&s->backward);
+    sb_free(s->perm);
+    *s = (struct sb_sparse){0};
+}
+
+static sb_status check_pattern(const struct sb_sparse *s, const uint32_t *row_ptr,
+                               const uint32_t *col)
+{
+    uint32_t rows = s->conv.out, cols = sb_conv_cols(&s->conv);
+    if (row_ptr[0] != 0)
+        return sb_fail(SB_EARG, "pattern: row 0 begins at %u, not 0", row_ptr[0]);
+    for (uint32_t r = 0; r < rows; r++)
+        if (row_ptr[r + 1] < row_ptr[r] || row_ptr[r + 1] > s->forward.capacity)
+            return sb_fail(SB_EARG, "pattern: row %u ends at %u; must be %u to %u", r,
+                           row_ptr[r + 1], row_ptr[r], s->forward.capacity);
+    for (uint32_t r = 0; r < rows; r++)
+        for (uint32_t k = row_ptr[r]; k < row_ptr[r + 1]; k++) {
+            if (col[k] >= cols)
+                return sb_fail(SB_EARG, "pattern: row %u has column %u of %u", r, col[k],
+                               cols);
+            if (k > row_ptr[r] && col[k] <= col[k - 1])
+                return sb_fail(SB_EARG, "pattern: row %u has column %u after column %u",
+                               r, col[k], col[k - 1]);
+        }
+    return SB_OK;
+}
+
+sb_status sb_sparse_set_pattern(struct sb_sparse *s, const uint32_t *row_ptr,
+                                const uint32_t *col)
+{
+    sb_status st = check_pattern(s, row_ptr, col);
+    if (st != SB_OK)
+        return st;
+    sb_corr_order_forward(&s->forward, &s->conv, row_ptr, col);
+    sb_corr_order_backward(&s->backward, &s->conv, row_ptr, col, s->perm);
+    return SB_OK;
+}
+
+void sb_sparse_transpose(const struct sb_sparse *s, const float *value, float *out)
+{
+    for (uint32_t k = 0; k < s->forward.nnz; k++)
+        out[k] = value[s->perm[k]];
+}
+
+/* ---- scratch ------------------------------------------------------------------------- */
+
+struct scratch {
+    float *strip, *acc, *var, *eps;
+};
+
+static uint32_t tile_vectors(const struct sb_tile *t)
+{
+    return t->groups * SB_GROUP;
+}
+
+static uint32_t band_parts(const struct sb_corr *r, uint32_t tiles)
+{
+    return tiles < FEW_TILES || r->part_rows >= BAND_ROWS ? 1 : BAND_ROWS / r->part_rows;
+}
+
+static size_t strip_floats(const struct sb_corr *r)
+{
+    return (size_t)r->block_channels * r->from.phases * r->tile.strip_plane;
+}
+
+/* Floats of the sums of the largest band, one stream. */
+static size_t acc_floats(const struct sb_corr *r)
+{
+    size_t rows = (size_t)band_parts(r, FEW_TILES) * r->part_rows;
+    return rows * tile_vectors(&r->tile) * SB_LANES;
+}
+
+static size_t max_size(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+static size_t round_line(size_t floats)
+{
+    return (floats + 15) / 16 * 16;
+}
+
+static struct scratch cut_scratch(const struct sb_sparse *s, void *base, int worker,
+                                  size_t *floats)
+{
+    size_t strip =
+        round_line(max_size(strip_floats(&s->forward), strip_floats(&s->backward)));
+    size_t acc = round_line(max_size(acc_floats(&s->forward), acc_floats(&s->backward)));
+    size_t eps = SB_QUAD * SB_TILE_VECTORS * SB_LANES;
+    *floats = strip + 2 * acc + eps;
+    if (!base)
+        return (struct scratch){0};
+    float *at = (float *)base + (size_t)worker * *floats;
+    return (struct scratch){at, at + strip, at + strip + acc, at + strip + 2 * acc};
+}
+
+size_t sb_sparse_scratch(const struct sb_sparse *s)
+{
+    size_t floats;
+    cut_scratch(s, NULL, 0, &floats);
+    return floats * sizeof(float);
+}
+
+/* ---- forward and input gradient ------------------------------------------------------ */
+
+struct products;
+
+/* What becomes of a band's sums: rows [row, row_end) of the tile at `at`. */
+typedef void finish_fn(const struct products *p, struct sb_tile_at at, uint32_t row,
+                       uint32_t row_end, const struct scratch *m);
+
+struct products {
+    const struct sb_env *env;
+    const struct sb_sparse *sparse;
+    const struct sb_corr *corr;
+    const struct sb_act *in; /* first stream */
+    const struct sb_act
+        *second;          /* second stream; NULL with w2: the square of the first */
+    const float *w1, *w2; /* w2 NULL: one stream */
+    const float *start;   /* [rows] what sums of the first stream begin with, or NULL */
+    finish_fn *finish;
+    const struct sb_forward *forward;
+    struct sb_act *y, *slope; /* of forward */
+    const struct sb_act *x;   /* of the input gradient */
+    int add;
+    uint32_t bands, band_parts;
+    void *scratch;
+};
+
+static struct sb_window window(const struct sb_corr *r, const struct sb_act *a,
+                               struct sb_tile_at at, uint32_t block)
+{
+    uint32_t left = a->blocks - at.block;
+    uint32_t end = (block + 1) * r->block_channels;
+    return (struct sb_window){
+        .data = sb_act_plane(a, at.block, 0),
+        .plane = a->plane,
+        .block = a->block,
+        .side = &r->from,
+        .tile = &r->tile,
+        .blocks = left < r->tile.blocks ? left : r->tile.blocks,
+        .row = at.row,
+        .col = at.col,
+        .channel = block * r->block_channels,
+        .channel_end = end < r->from.channels ? end : r->from.channels,
+    };
+}
+
+static struct sb_runs runs(const struct sb_corr *r, uint32_t block, uint32_t part,
+                           uint32_t row0, const float *strip)
+{
+    const uint32_t *group = r->group_ptr + (size_t)block * r->parts + part;
+    return (struct sb_runs){
+        .run = r->runs + group[0],
+        .count = group[1] - group[0],
+        .row0 = row0,
+        .groups = r->tile.groups,
+        .pitch = r->tile.pitch,
+        .off = r->off,
+        .strip = strip,
+    };
+}
+
+static void start_sums(const struct products *p, uint32_t row, uint32_t row_end,
+                       const struct scratch *m)
+{
+    size_t n = (size_t)tile_vectors(&p->corr->tile) * SB_LANES;
+    if (p->w2)
+        memset(m->var, 0, (row_end - row) * n * sizeof(float));
+    if (!p->start) {
+        memset(m->acc, 0, (row_end - row) * n * sizeof(float));
+        return;
+    }
+    for (uint32_t r = row; r < row_end; r++)
+        for (size_t i = 0; i < n; i++)
+            m->acc[(r - row) * n + i] = p->start[r];
+}
+
+/* One channel block: both streams over the parts of a band. */
+static void add_block(const struct products *p, struct sb_tile_at at, uint32_t block,
+                      uint32_t part, uint32_t part_end, const struct scratch *m)
+{
+    const struct sb_kernels *k = p->env->kernels;
+    const struct sb_corr *r = p->corr;
+    uint32_t row0 = part * r->part_rows;
+    struct sb_window w = window(r, p->in, at, block);
+    k->pack(&w, m->strip);
+    for (uint32_t q = part; q < part_end; q++) {
+        struct sb_runs rs = runs(r, block, q, row0, m->strip);
+        k->accumulate(&rs, p->w1, m->acc);
+    }
+    if (!p->w2)
+        return;
+    if (p->second) {
+        w = window(r, p->second, at, block);
+        k->pack(&w, m->strip);
+    } else {
+        size_t planes = (size_t)(w.channel_end - w.channel) * r->from.phases;
+        k->square(m->strip, planes * (r->tile.strip_plane / SB_LANES));
+    }
+    for (uint32_t q = part; q < part_end; q++) {
+        struct sb_runs rs = runs(r, block, q, row0, m->strip);
+        k->accumulate(&rs, p->w2, m->var);
+    }
+}
+
+static void products_chunk(void *context, size_t chunk, int worker)
+{
+    const struct products *p = context;
+    const struct sb_corr *r = p->corr;
+    size_t floats;
+    struct scratch m = cut_scratch(p->sparse, p->scratch, worker, &floats);
+    struct sb_tile_at at = sb_corr_tile(r, (uint32_t)(chunk / p->bands));
+    uint32_t part = (uint32_t)(chunk % p->bands) * p->band_parts;
+    uint32_t part_end = part + p->band_parts < r->parts ? part + p->band_parts : r->parts;
+    uint32_t row = part * r->part_rows, row_end = part_end * r->part_rows;
+    row_end = row_end < r->rows ? row_end : r->rows;
+    start_sums(p, row, row_end, &m);
+    for (uint32_t block = 0; block < r->blocks; block++)
+        add_block(p, at, block, part, part_end, &m);
+    p->finish(p, at, row, row_end, &m);
+}
+
+static void run_products(struct products *p, void *scratch)
+{
+    uint32_t tiles = sb_corr_tiles(p->corr, p->in->blocks);
+    p->scratch = scratch;
+    p->band_parts = band_parts(p->corr, tiles);
+    p->bands = (p->corr->parts + p->band_parts - 1) / p->band_parts;
+    sb_threads_run(p->env->threads, (size_t)tiles * p->bands, products_chunk, p);
+}
+
+/* Offset of tile vector v of output row `row` in the act `a`; SIZE_MAX if v lies outside. */
+static size_t vector_place(const struct sb_corr *r, const struct sb_act *a,
+                           struct sb_tile_at at, uint32_t row, uint32_t v)
+{
+    uint32_t b, i, j, phase = row % r->to.phases;
+    sb_tile_vector(&r->tile, v, &b, &i, &j);
+    uint32_t y = r->to.step * (at.row + i) + (uint32_t)r->to.origin_y[phase];
+    uint32_t x = r->to.step * (at.col + j) + (uint32_t)r->to.origin_x[phase];
+    if (at.block + b >= a->blocks || y >= r->to.height || x >= r->to.width)
+        return SIZE_MAX;
+    return (at.block + b) * a->block + row / r->to.phases * a->plane +
+           ((size_t)y * r->to.width + x) * SB_LANES;
+}
+
+/* ---- forward ------------------------------------------------------------------------- */
+
+/* eps[row % 4][vectors][8] for one output row, drawn; where planes are 1 x 1, for the four
+ * rows of a draw at once. */
+static void draw_noise(const struct products *p, struct sb_tile_at at, uint32_t row,
+                       int first, float *eps)
+{
+    const struct sb_tile *t = &p->corr->tile;
+    int flat = sb_noise_flat(p->y);
+    _Alignas(32) float z[SB_QUAD * SB_LANES];
+    if (flat && row % SB_QUAD != 0 && !first)
+        return; /* drawn with an earlier row */
+    for (uint32_t b = 0; b < t->blocks && at.block + b < p->y->blocks; b++)
+        for (uint32_t i = 0; i < t->height && at.row + i < p->y->height; i++) {
+            sb_noise_draw(p->env->kernels, p->forward->noise, p->y, at.block + b, row,
+                          at.row + i, at.col, z);
+            for (uint32_t word = 0; word < (flat ? SB_QUAD : t->width); word++) {
+                uint32_t to_row = flat ? word : row % SB_QUAD;
+                uint32_t v = flat ? b : (i * t->width + word) * t->blocks + b;
+                memcpy(eps + ((size_t)to_row * SB_TILE_VECTORS + v) * SB_LANES,
+                       z + word * SB_LANES, SB_LANES * sizeof(float));
+            }
+        }
+}
+
+static void copy_noise(const struct products *p, struct sb_tile_at at, uint32_t row,
+                       float *eps)
+{
+    const struct sb_act *given = p->forward->noise->eps;
+    for (uint32_t v = 0; v < tile_vectors(&p->corr->tile); v++) {
+        size_t place = vector_place(p->corr, given, at, row, v);
+        if (place != SIZE_MAX)
+            memcpy(eps + (size_t)v * SB_LANES, given->data + place,
+                   SB_LANES * sizeof(float));
+    }
+}
+
+static void store_row(const struct products *p, struct sb_tile_at at, uint32_t row,
+                      const float *sums, struct sb_act *to)
+{
+    for (uint32_t v = 0; v < tile_vectors(&p->corr->tile); v++) {
+        size_t place = vector_place(p->corr, to, at, row, v);
+        if (place != SIZE_MAX)
+            memcpy(to->data + place, sums + (size_t)v * SB_LANES,
+                   SB_LANES * sizeof(float));
+    }
+}
+
+static void finish_forward(const struct products *p, struct sb_tile_at at, uint32_t row,
+                           uint32_t row_end, const struct scratch *m)
+{
+    size_t vectors = tile_vectors(&p->corr->tile), n = vectors * SB_LANES;
+    memset(m->eps, 0, SB_QUAD * SB_TILE_VECTORS * SB_LANES * sizeof(float));
+    for (uint32_t r = row; r < row_end; r++) {
+        float *mean = m->acc + (r - row) * n, *var = m->var + (r - row) * n;
+        if (p->w2) {
+            float *eps = m->eps + (size_t)(r % SB_QUAD) * SB_TILE_VECTORS * SB_LANES;
+            if (p->forward->noise->eps)
+                copy_noise(p, at, r, eps);
+            else
+                draw_noise(p, at, r, r == row, m->eps);
+            p->env->kernels->mix(mean, var, eps, vectors);
+            store_row(p, at, r, var, p->slope);
+        }
+        store_row(p, at, r, mean, p->y);
+    }
+}
+
+static sb_status check_shape(const char *what, const struct sb_act *a, uint32_t batch,
+                             uint32_t channels, uint32_t height, uint32_t width)
+{
+    if (a && a->data && a->batch == batch && a->channels == channels &&
+        a->height == height && a->width == width)
+        return SB_OK;
+    if (!a || !a->data)
+        return sb_fail(SB_EARG, "%s is missing; want %u x %u x %u x %u", what, batch,
+                       channels, height, width);
+    return sb_fail(SB_EARG, "%s is %u x %u x %u x %u; want %u x %u x %u x %u", what,
+                   a->batch, a->channels, a->height, a->width, batch, channels, height,
+                   width);
+}
+
+static sb_status check_in(const struct sb_sparse *s, const char *what,
+                          const struct sb_act *a, uint32_t batch)
+{
+    return check_shape(what, a, batch, s->conv.in, s->conv.height, s->conv.width);
+}
+
+static sb_status check_out(const struct sb_sparse *s, const char *what,
+                           const struct sb_act *a, uint32_t batch)
+{
+    return check_shape(what, a, batch, s->conv.out, s->conv.out_height,
+                       s->conv.out_width);
+}
+
+static sb_status check_batch(const struct sb_sparse *s, const struct sb_act *a)
+{
+    if (a && a->batch > s->max_batch)
+        return sb_fail(SB_EARG,
+                       "a batch of %u images; the layer was planned for up to %u",
+                       a->batch, s->max_batch);
+    return SB_OK;
+}
+
+sb_status sb_sparse_forward(const struct sb_env *env, const struct sb_sparse *s,
+                            const struct sb_forward *w, const struct sb_act *x,
+                            struct sb_act *y, struct sb_act *slope, void *scratch)
+{
+    sb_status st = check_batch(s, x);
+    if (st == SB_OK)
+        st = check_in(s, "input", x, x ? x->batch : 0);
+    if (st == SB_OK)
+        st = check_out(s, "output", y, x->batch);
+    if (st == SB_OK && w->s2)
+        st = check_out(s, "slope", slope, x->batch);
+    if (st == SB_OK && w->s2 && w->noise->eps)
+        st = check_out(s, "noise", w->noise->eps, x->batch);
+    if (st != SB_OK)
+        return st;
+    struct products p = {
+        .env = env,
+        .sparse = s,
+        .corr = &s->forward,
+        .in = x,
+        .w1 = w->mu,
+        .w2 = w->s2,
+        .start = w->bias,
+        .finish = finish_forward,
+        .forward = w,
+        .y = y,
+        .slope = slope,
+    };
+    run_products(&p, scratch);
+    return SB_OK;
+}
+
+/* ---- input gradient ------------------------------------------------------------------ */
+
+static void finish_input_gradient(const struct products *p, struct sb_tile_at at,
+                                  uint32_t row, uint32_t row_end, const struct scratch *m)
+{
+    const struct sb_kernels *k = p->env->kernels;
+    size_t vectors = tile_vectors(&p->corr->tile);
+    for (uint32_t r = row; r < row_end; r++)
+        for (uint32_t v = 0; v < vectors; v++) {
+            size_t from = ((r - row) * vectors + v) * SB_LANES;
+            size_t place = vector_place(p->corr, p->y, at, r, v);
+            if (place == SIZE_MAX)
+                continue;
+            if (p->w2)
+                k->axpy2(m->acc + from, p->x->data + place, m->var + from, 1);
+            if (p->add)
+                k->add(p->y->data + place, m->acc + from, 1);
+            else
+                memcpy(p->y->data + place, m->acc + from, SB_LANES * sizeof(float));
+        }
+}
+
+static sb_status check_backward(const struct sb_sparse *s, const struct sb_backward *b,
+                                int need_x)
+{
+    sb_status st = check_batch(s, b->dy);
+    uint32_t batch = b->dy ? b->dy->batch : 0;
+    if (st == SB_OK)
+        st = check_out(s, "output gradient", b->dy, batch);
+    if (st == SB_OK && b->dv)
+        st = check_out(s, "variance gradient", b->dv, batch);
+    if (st == SB_OK && need_x)
+        st = check_in(s, "input", b->x, batch);
+    return st;
+}
+
+sb_status sb_sparse_input_gradient(const struct sb_env *env, const struct sb_sparse *s,
+                                   const struct sb_backward *b, const float *mu_t,
+                                   const float *s2_t, struct sb_act *dx, int add,
+                                   void *scratch)
+{
+    sb_status st = check_backward(s, b, b->dv != NULL);
+    if (st == SB_OK)
+        st = check_in(s, "input gradient", dx, b->dy->batch);
+    if (st != SB_OK)
+        return st;
+    struct products p = {
+        .env = env,
+        .sparse = s,
+        .corr = &s->backward,
+        .in = b->dy,
+        .second = b->dv,
+        .w1 = mu_t,
+        .w2 = b->dv ? s2_t : NULL,
+        .finish = finish_input_gradient,
+        .y = dx,
+        .x = b->x,
+        .add = add,
+    };
+    run_products(&p, scratch);
+    return SB_OK;
+}
+
+/* ---- weight gradient ----------------------------------------------------------------- */
+
+struct gradient {
+    const struct sb_env *env;
+    const struct sb_sparse *sparse;
+    const struct sb_backward *b;
+    float *dmu, *ds2;
+    void *scratch;
+};
+
+/* Where a part's rows of dy are for one tile: in place when the tile is whole, else
+ * copied, with zeros where it hangs over. */
+struct dy_view {
+    const float *data;
+    size_t row, pitch;
+};
+
+static struct dy_view view_dy(const struct sb_corr *r, const struct sb_act *dy,
+                              struct sb_tile_at at, uint32_t row, uint32_t row_end,
+                              float *copy)
+{
+    const struct sb_tile *t = &r->tile;
+    if (t->blocks == 1 && at.row + t->height <= r->to.height &&
+        at.col + t->width <= r->to.width) {
+        size_t pixel = (size_t)at.row * r->to.width + at.col;
+        return (struct dy_view){sb_act_plane(dy, at.block, row) + pixel * SB_LANES,
+                                dy->plane, (size_t)r->to.width * SB_LANES};
+    }
+    size_t n = tile_vectors(t);
+    for (uint32_t o = row; o < row_end; o++)
+        for (uint32_t v = 0; v < n; v++) {
+            size_t place = vector_place(r, dy, at, o, v);
+            float *to = copy + ((o - row) * n + v) * SB_LANES;
+            if (place == SIZE_MAX)
+                memset(to, 0, SB_LANES * sizeof(float));
+            else
+                memcpy(to, dy->data + place, SB_LANES * sizeof(float));
+        }
+    return (struct dy_view){copy, n * SB_LANES, SB_GROUP * SB_LANES};
+}
+
+static void gradient_tile(const struct gradient *g, struct sb_tile_at at, uint32_t block,
+                          uint32_t part, const struct scratch *m)
+{
+    const struct sb_kernels *k = g->env->kernels;
+    const struct sb_corr *r = &g->sparse->forward;
+    uint32_t row = part * r->part_rows;
+    uint32_t row_end = row + r->part_rows < r->rows ? row + r->part_rows : r->rows;
+    struct sb_window w = window(r, g->b->x, at, block);
+    struct sb_runs rs = runs(r, block, part, row, m->strip);
+    struct dy_view d = view_dy(r, g->b->dy, at, row, row_end, m->acc);
+    k->pack(&w, m->strip);
+    k->contract(&rs, d.data, d.row, d.pitch, g->dmu);
+    if (!g->b->dv)
+        return;
+    size_t planes = (size_t)(w.channel_end - w.channel) * r->from.phases;
+    k->square(m->strip, planes * (r->tile.strip_plane / SB_LANES));
+    d = view_dy(r, g->b->dv, at, row, row_end, m->acc);
+    k->contract(&rs, d.data, d.row, d.pitch, g->ds2);
+}
+
+static void gradient_chunk(void *context, size_t chunk, int worker)
+{
+    const struct gradient *g = context;
+    const struct sb_corr *r = &g->sparse->forward;
+    uint32_t block = (uint32_t)(chunk / r->parts), part = (uint32_t)(chunk % r->parts);
+    size_t floats;
+    struct scratch m = cut_scratch(g->sparse, g->scratch, worker, &floats);
+    struct sb_runs rs = runs(r, block, part, 0, NULL);
+    for (size_t i = 0; i < rs.count; i++) {
+        memset(g->dmu + rs.run[i].first, 0, rs.run[i].count * sizeof(float));
+        if (g->b->dv)
+            memset(g->ds2 + rs.run[i].first, 0, rs.run[i].count * sizeof(float));
+    }
+    uint32_t tiles = sb_corr_tiles(r, g->b->x->blocks);
+    for (uint32_t t = 0; t < tiles; t++)
+        gradient_tile(g, sb_corr_tile(r, t), block, part, &m);
+}
+
+sb_status sb_sparse_weight_gradient(const struct sb_env *env, const struct sb_sparse *s,
+                                    const struct sb_backward *b, float *dmu, float *ds2,
+                                    void *scratch)
+{
+    sb_status st = check_backward(s, b, 1);
+    if (st != SB_OK)
+        return st;
+    struct gradient g = {env, s, b, dmu, ds2, scratch};
+    size_t chunks = (size_t)s->forward.blocks * s->forward.parts;
+    sb_threads_run(env->threads, chunks, gradient_chunk, &g);
+    return SB_OK;
+}
