@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "bench.h"
+#include "kernels/dense.h"
 #include "kernels/kernels.h"
 #include "kernels/sparse.h"
 
@@ -31,6 +32,7 @@ enum { SHAPES = sizeof shapes / sizeof *shapes };
 struct layer {
     struct sb_conv conv;
     struct sb_sparse sparse;
+    int dense; /* all weights exist: the BLAS path */
     struct sb_act x, y, slope, dx;
     uint32_t nnz;
     uint32_t *row_ptr, *col;
@@ -78,7 +80,8 @@ static sb_status layer_memory(struct layer *l, const struct sb_env *env, uint32_
         for (uint32_t k = 0; k < l->nnz; k++)
             (*arrays[i])[k] = 0.01f;
     }
-    l->scratch = sb_malloc(sb_sparse_scratch(&l->sparse), (size_t)env->threads);
+    size_t scratch = l->dense ? sb_dense_scratch(c) : sb_sparse_scratch(&l->sparse);
+    l->scratch = sb_malloc(scratch, (size_t)env->threads);
     if (!l->scratch)
         return sb_fail(SB_ENOMEM, "no memory for scratch");
     sb_status st = sb_act_init(&l->x, batch, c->in, c->height, c->width);
@@ -94,7 +97,7 @@ static sb_status layer_memory(struct layer *l, const struct sb_env *env, uint32_
 static sb_status layer_init(struct layer *l, const struct sb_env *env, struct shape s,
                             double density, uint32_t batch)
 {
-    *l = (struct layer){0};
+    *l = (struct layer){.dense = density >= 1.0};
     sb_status st = sb_conv_init(&l->conv, s.channels, s.channels, s.kernel, s.kernel, 1,
                                 s.kernel / 2, s.size, s.size);
     if (st == SB_OK)
@@ -128,6 +131,34 @@ static void layer_fini(struct layer *l)
         sb_free(owned[i]);
 }
 
+static sb_status run_dense(struct layer *l, const struct sb_env *env, int op,
+                           const struct sb_forward *w, const struct sb_backward *b)
+{
+    if (op == 0)
+        return sb_dense_forward(env, &l->conv, w, &l->x, &l->y, &l->slope, l->scratch);
+    if (op == 2)
+        return sb_dense_weight_gradient(env, &l->conv, b, l->dmu, l->ds2, l->scratch);
+    sb_dense_transpose(&l->conv, l->mu, l->mu_t);
+    if (b->dv)
+        sb_dense_transpose(&l->conv, l->s2, l->s2_t);
+    return sb_dense_input_gradient(env, &l->conv, b, l->mu_t, l->s2_t, &l->dx, 0,
+                                   l->scratch);
+}
+
+static sb_status run_sparse(struct layer *l, const struct sb_env *env, int op,
+                            const struct sb_forward *w, const struct sb_backward *b)
+{
+    if (op == 0)
+        return sb_sparse_forward(env, &l->sparse, w, &l->x, &l->y, &l->slope, l->scratch);
+    if (op == 2)
+        return sb_sparse_weight_gradient(env, &l->sparse, b, l->dmu, l->ds2, l->scratch);
+    sb_sparse_transpose(&l->sparse, l->mu, l->mu_t);
+    if (b->dv)
+        sb_sparse_transpose(&l->sparse, l->s2, l->s2_t);
+    return sb_sparse_input_gradient(env, &l->sparse, b, l->mu_t, l->s2_t, &l->dx, 0,
+                                    l->scratch);
+}
+
 /* What a training step does with one layer: transposing the values and forming dv belong
  * to the gradients. */
 static sb_status run_op(struct layer *l, const struct sb_env *env, int op, int form)
@@ -135,18 +166,9 @@ static sb_status run_op(struct layer *l, const struct sb_env *env, int op, int f
     struct sb_noise noise = {.stream = sb_rng_stream(1, SB_RNG_NOISE, 0, 1, 0)};
     struct sb_forward w = {l->mu, form ? l->s2 : NULL, NULL, &noise};
     struct sb_backward b = {&l->y, form ? &l->slope : NULL, &l->x};
-    if (op == 0)
-        return sb_sparse_forward(env, &l->sparse, &w, &l->x, &l->y, &l->slope,
-                                 l->scratch);
-    if (op == 2)
-        return sb_sparse_weight_gradient(env, &l->sparse, &b, l->dmu, l->ds2, l->scratch);
-    sb_sparse_transpose(&l->sparse, l->mu, l->mu_t);
-    if (form) {
-        sb_sparse_transpose(&l->sparse, l->s2, l->s2_t);
+    if (op == 1 && form)
         sb_act_multiply(env, &l->slope, &l->y);
-    }
-    return sb_sparse_input_gradient(env, &l->sparse, &b, l->mu_t, l->s2_t, &l->dx, 0,
-                                    l->scratch);
+    return l->dense ? run_dense(l, env, op, &w, &b) : run_sparse(l, env, op, &w, &b);
 }
 
 static sb_status measure(struct layer *l, const struct sb_env *env, int form)

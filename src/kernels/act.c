@@ -125,3 +125,31 @@ void sb_act_multiply(const struct sb_env *env, struct sb_act *a, const struct sb
     struct pair p = {env, a, b};
     sb_threads_run(env->threads, (size_t)a->blocks * a->channels, multiply_plane, &p);
 }
+
+struct sums {
+    const struct sb_env *env;
+    const struct sb_act *a;
+    float *out;
+};
+
+static void sum_channel(void *context, size_t chunk, int worker)
+{
+    (void)worker;
+    const struct sums *s = context;
+    uint32_t channel = (uint32_t)chunk;
+    double total = 0.0;
+    for (uint32_t b = 0; b < s->a->blocks; b++) {
+        float sum[SB_LANES] = {0}, unused[SB_LANES] = {0};
+        s->env->kernels->moments(sb_act_plane(s->a, b, channel),
+                                 (size_t)s->a->height * s->a->width, 0.0f, sum, unused);
+        for (uint32_t l = 0; l < sb_act_lanes(s->a, b); l++)
+            total += (double)sum[l];
+    }
+    s->out[channel] = (float)total;
+}
+
+void sb_act_channel_sums(const struct sb_env *env, const struct sb_act *a, float *out)
+{
+    struct sums s = {env, a, out};
+    sb_threads_run(env->threads, a->channels, sum_channel, &s);
+}

@@ -70,4 +70,7 @@ void sb_act_store(const struct sb_act *a, float *nchw);
 /* a = a * b, element by element; shapes are the same. */
 void sb_act_multiply(const struct sb_env *env, struct sb_act *a, const struct sb_act *b);
 
+/* out[c] = the sum of channel c over images and pixels, folded in double: a bias' gradient. */
+void sb_act_channel_sums(const struct sb_env *env, const struct sb_act *a, float *out);
+
 #endif

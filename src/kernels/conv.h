@@ -41,4 +41,10 @@ static inline uint32_t sb_conv_weights(const struct sb_conv *c)
     return c->out * sb_conv_cols(c);
 }
 
+/* The first pixel that taps of this phase (tap mod stride) reach. */
+static inline uint32_t sb_conv_phase_origin(uint32_t stride, uint32_t pad, uint32_t phase)
+{
+    return (phase + stride * pad - pad) % stride;
+}
+
 #endif

@@ -125,7 +125,7 @@ static struct phase_axis phase_axis(uint32_t taps, uint32_t stride, uint32_t pad
     struct phase_axis x = {.lowest = INT32_MAX};
     int32_t highest = INT32_MIN;
     for (uint32_t f = 0; f < stride; f++) {
-        x.origin[f] = (f + stride * pad - pad) % stride;
+        x.origin[f] = sb_conv_phase_origin(stride, pad, f);
         x.lead[f] = (x.origin[f] + pad) / stride;
         if (f >= taps)
             continue;
@@ -297,14 +297,17 @@ uint32_t sb_corr_tiles(const struct sb_corr *r, uint32_t image_blocks)
            divide_up(r->grid_width, t->width);
 }
 
-struct sb_tile_at sb_corr_tile(const struct sb_corr *r, uint32_t index)
+struct sb_box sb_corr_tile(const struct sb_corr *r, uint32_t index)
 {
     const struct sb_tile *t = &r->tile;
     uint32_t across = divide_up(r->grid_width, t->width);
     uint32_t down = divide_up(r->grid_height, t->height);
-    return (struct sb_tile_at){
+    return (struct sb_box){
         .block = index / (across * down) * t->blocks,
         .row = index / across % down * t->height,
         .col = index % across * t->width,
+        .blocks = t->blocks,
+        .height = t->height,
+        .width = t->width,
     };
 }

@@ -46,6 +46,12 @@ enum {
     SB_MAX_PHASES = SB_MAX_STRIDE * SB_MAX_STRIDE,
 };
 
+/* A piece of the output grid. */
+struct sb_box {
+    uint32_t block, row, col;       /* first image block, grid row and column */
+    uint32_t blocks, height, width; /* extent */
+};
+
 struct sb_tile {
     uint32_t height, width, blocks; /* grid rows, grid columns, image blocks */
     uint32_t groups;                /* 2 or 4 */
@@ -102,19 +108,7 @@ void sb_corr_order_backward(struct sb_corr *r, const struct sb_conv *c,
 /* Tiles of a batch of this many image blocks. */
 uint32_t sb_corr_tiles(const struct sb_corr *r, uint32_t image_blocks);
 
-/* Where tile t begins. */
-struct sb_tile_at {
-    uint32_t block, row, col; /* first image block, first grid row and column */
-};
-struct sb_tile_at sb_corr_tile(const struct sb_corr *r, uint32_t t);
-
-/* Place of a tile's vector v: image block, grid row and column within the tile. */
-static inline void sb_tile_vector(const struct sb_tile *t, uint32_t v, uint32_t *block,
-                                  uint32_t *row, uint32_t *col)
-{
-    *block = v % t->blocks;
-    *col = v / t->blocks % t->width;
-    *row = v / (t->blocks * t->width);
-}
+/* Where tile t lies. Its extent is always the plan's; see epilogue.h for its vectors. */
+struct sb_box sb_corr_tile(const struct sb_corr *r, uint32_t t);
 
 #endif

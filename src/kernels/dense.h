@@ -23,7 +23,7 @@
 #include "base/status.h"
 #include "kernels/act.h"
 #include "kernels/conv.h"
-#include "kernels/sparse.h"
+#include "kernels/product.h"
 
 /* Bytes of scratch a thread needs; calls take env->threads times as many. */
 size_t sb_dense_scratch(const struct sb_conv *c);

@@ -16,12 +16,13 @@
 
 #include "base/mem.h"
 #include "base/threads.h"
+#include "kernels/epilogue.h"
 #include "kernels/kernels.h"
 
 enum {
     BAND_ROWS = 256, /* output rows whose sums fit the second-level cache, both streams */
     FEW_TILES =
-        32,      /* with fewer tiles, bands are single parts so that threads find work */
+        32, /* with fewer tiles, bands are single parts so that threads find work */
 };
 
 /* ---- life ---------------------------------------------------------------------------- */
@@ -158,9 +159,9 @@ size_t sb_sparse_scratch(const struct sb_sparse *s)
 
 struct products;
 
-/* What becomes of a band's sums: rows [row, row_end) of the tile at `at`. */
-typedef void finish_fn(const struct products *p, struct sb_tile_at at, uint32_t row,
-                       uint32_t row_end, const struct scratch *m);
+/* What becomes of a band's sums. */
+typedef void finish_fn(const struct products *p, const struct sb_box *box,
+                       const struct sb_sums *s, const struct scratch *m);
 
 struct products {
     const struct sb_env *env;
@@ -181,7 +182,7 @@ struct products {
 };
 
 static struct sb_window window(const struct sb_corr *r, const struct sb_act *a,
-                               struct sb_tile_at at, uint32_t block)
+                               struct sb_box at, uint32_t block)
 {
     uint32_t left = a->blocks - at.block;
     uint32_t end = (block + 1) * r->block_channels;
@@ -230,7 +231,7 @@ static void start_sums(const struct products *p, uint32_t row, uint32_t row_end,
 }
 
 /* One channel block: both streams over the parts of a band. */
-static void add_block(const struct products *p, struct sb_tile_at at, uint32_t block,
+static void add_block(const struct products *p, struct sb_box at, uint32_t block,
                       uint32_t part, uint32_t part_end, const struct scratch *m)
 {
     const struct sb_kernels *k = p->env->kernels;
@@ -263,7 +264,7 @@ static void products_chunk(void *context, size_t chunk, int worker)
     const struct sb_corr *r = p->corr;
     size_t floats;
     struct scratch m = cut_scratch(p->sparse, p->scratch, worker, &floats);
-    struct sb_tile_at at = sb_corr_tile(r, (uint32_t)(chunk / p->bands));
+    struct sb_box at = sb_corr_tile(r, (uint32_t)(chunk / p->bands));
     uint32_t part = (uint32_t)(chunk % p->bands) * p->band_parts;
     uint32_t part_end = part + p->band_parts < r->parts ? part + p->band_parts : r->parts;
     uint32_t row = part * r->part_rows, row_end = part_end * r->part_rows;
@@ -271,7 +272,8 @@ static void products_chunk(void *context, size_t chunk, int worker)
     start_sums(p, row, row_end, &m);
     for (uint32_t block = 0; block < r->blocks; block++)
         add_block(p, at, block, part, part_end, &m);
-    p->finish(p, at, row, row_end, &m);
+    struct sb_sums sums = {row, row_end, m.acc, p->w2 ? m.var : NULL};
+    p->finish(p, &at, &sums, &m);
 }
 
 static void run_products(struct products *p, void *scratch)
@@ -283,113 +285,13 @@ static void run_products(struct products *p, void *scratch)
     sb_threads_run(p->env->threads, (size_t)tiles * p->bands, products_chunk, p);
 }
 
-/* Offset of tile vector v of output row `row` in the act `a`; SIZE_MAX if v lies outside. */
-static size_t vector_place(const struct sb_corr *r, const struct sb_act *a,
-                           struct sb_tile_at at, uint32_t row, uint32_t v)
-{
-    uint32_t b, i, j, phase = row % r->to.phases;
-    sb_tile_vector(&r->tile, v, &b, &i, &j);
-    uint32_t y = r->to.step * (at.row + i) + (uint32_t)r->to.origin_y[phase];
-    uint32_t x = r->to.step * (at.col + j) + (uint32_t)r->to.origin_x[phase];
-    if (at.block + b >= a->blocks || y >= r->to.height || x >= r->to.width)
-        return SIZE_MAX;
-    return (at.block + b) * a->block + row / r->to.phases * a->plane +
-           ((size_t)y * r->to.width + x) * SB_LANES;
-}
-
 /* ---- forward ------------------------------------------------------------------------- */
 
-/* eps[row % 4][vectors][8] for one output row, drawn; where planes are 1 x 1, for the four
- * rows of a draw at once. */
-static void draw_noise(const struct products *p, struct sb_tile_at at, uint32_t row,
-                       int first, float *eps)
+static void finish_forward(const struct products *p, const struct sb_box *box,
+                           const struct sb_sums *s, const struct scratch *m)
 {
-    const struct sb_tile *t = &p->corr->tile;
-    int flat = sb_noise_flat(p->y);
-    _Alignas(32) float z[SB_QUAD * SB_LANES];
-    if (flat && row % SB_QUAD != 0 && !first)
-        return; /* drawn with an earlier row */
-    for (uint32_t b = 0; b < t->blocks && at.block + b < p->y->blocks; b++)
-        for (uint32_t i = 0; i < t->height && at.row + i < p->y->height; i++) {
-            sb_noise_draw(p->env->kernels, p->forward->noise, p->y, at.block + b, row,
-                          at.row + i, at.col, z);
-            for (uint32_t word = 0; word < (flat ? SB_QUAD : t->width); word++) {
-                uint32_t to_row = flat ? word : row % SB_QUAD;
-                uint32_t v = flat ? b : (i * t->width + word) * t->blocks + b;
-                memcpy(eps + ((size_t)to_row * SB_TILE_VECTORS + v) * SB_LANES,
-                       z + word * SB_LANES, SB_LANES * sizeof(float));
-            }
-        }
-}
-
-static void copy_noise(const struct products *p, struct sb_tile_at at, uint32_t row,
-                       float *eps)
-{
-    const struct sb_act *given = p->forward->noise->eps;
-    for (uint32_t v = 0; v < tile_vectors(&p->corr->tile); v++) {
-        size_t place = vector_place(p->corr, given, at, row, v);
-        if (place != SIZE_MAX)
-            memcpy(eps + (size_t)v * SB_LANES, given->data + place,
-                   SB_LANES * sizeof(float));
-    }
-}
-
-static void store_row(const struct products *p, struct sb_tile_at at, uint32_t row,
-                      const float *sums, struct sb_act *to)
-{
-    for (uint32_t v = 0; v < tile_vectors(&p->corr->tile); v++) {
-        size_t place = vector_place(p->corr, to, at, row, v);
-        if (place != SIZE_MAX)
-            memcpy(to->data + place, sums + (size_t)v * SB_LANES,
-                   SB_LANES * sizeof(float));
-    }
-}
-
-static void finish_forward(const struct products *p, struct sb_tile_at at, uint32_t row,
-                           uint32_t row_end, const struct scratch *m)
-{
-    size_t vectors = tile_vectors(&p->corr->tile), n = vectors * SB_LANES;
-    memset(m->eps, 0, SB_QUAD * SB_TILE_VECTORS * SB_LANES * sizeof(float));
-    for (uint32_t r = row; r < row_end; r++) {
-        float *mean = m->acc + (r - row) * n, *var = m->var + (r - row) * n;
-        if (p->w2) {
-            float *eps = m->eps + (size_t)(r % SB_QUAD) * SB_TILE_VECTORS * SB_LANES;
-            if (p->forward->noise->eps)
-                copy_noise(p, at, r, eps);
-            else
-                draw_noise(p, at, r, r == row, m->eps);
-            p->env->kernels->mix(mean, var, eps, vectors);
-            store_row(p, at, r, var, p->slope);
-        }
-        store_row(p, at, r, mean, p->y);
-    }
-}
-
-static sb_status check_shape(const char *what, const struct sb_act *a, uint32_t batch,
-                             uint32_t channels, uint32_t height, uint32_t width)
-{
-    if (a && a->data && a->batch == batch && a->channels == channels &&
-        a->height == height && a->width == width)
-        return SB_OK;
-    if (!a || !a->data)
-        return sb_fail(SB_EARG, "%s is missing; want %u x %u x %u x %u", what, batch,
-                       channels, height, width);
-    return sb_fail(SB_EARG, "%s is %u x %u x %u x %u; want %u x %u x %u x %u", what,
-                   a->batch, a->channels, a->height, a->width, batch, channels, height,
-                   width);
-}
-
-static sb_status check_in(const struct sb_sparse *s, const char *what,
-                          const struct sb_act *a, uint32_t batch)
-{
-    return check_shape(what, a, batch, s->conv.in, s->conv.height, s->conv.width);
-}
-
-static sb_status check_out(const struct sb_sparse *s, const char *what,
-                           const struct sb_act *a, uint32_t batch)
-{
-    return check_shape(what, a, batch, s->conv.out, s->conv.out_height,
-                       s->conv.out_width);
+    sb_epilogue_forward(p->env, &p->corr->to, box, s, p->forward->noise, p->y, p->slope,
+                        m->eps);
 }
 
 static sb_status check_batch(const struct sb_sparse *s, const struct sb_act *a)
@@ -407,13 +309,7 @@ sb_status sb_sparse_forward(const struct sb_env *env, const struct sb_sparse *s,
 {
     sb_status st = check_batch(s, x);
     if (st == SB_OK)
-        st = check_in(s, "input", x, x ? x->batch : 0);
-    if (st == SB_OK)
-        st = check_out(s, "output", y, x->batch);
-    if (st == SB_OK && w->s2)
-        st = check_out(s, "slope", slope, x->batch);
-    if (st == SB_OK && w->s2 && w->noise->eps)
-        st = check_out(s, "noise", w->noise->eps, x->batch);
+        st = sb_check_forward(&s->conv, w, x, y, slope);
     if (st != SB_OK)
         return st;
     struct products p = {
@@ -435,38 +331,11 @@ sb_status sb_sparse_forward(const struct sb_env *env, const struct sb_sparse *s,
 
 /* ---- input gradient ------------------------------------------------------------------ */
 
-static void finish_input_gradient(const struct products *p, struct sb_tile_at at,
-                                  uint32_t row, uint32_t row_end, const struct scratch *m)
+static void finish_input_gradient(const struct products *p, const struct sb_box *box,
+                                  const struct sb_sums *s, const struct scratch *m)
 {
-    const struct sb_kernels *k = p->env->kernels;
-    size_t vectors = tile_vectors(&p->corr->tile);
-    for (uint32_t r = row; r < row_end; r++)
-        for (uint32_t v = 0; v < vectors; v++) {
-            size_t from = ((r - row) * vectors + v) * SB_LANES;
-            size_t place = vector_place(p->corr, p->y, at, r, v);
-            if (place == SIZE_MAX)
-                continue;
-            if (p->w2)
-                k->axpy2(m->acc + from, p->x->data + place, m->var + from, 1);
-            if (p->add)
-                k->add(p->y->data + place, m->acc + from, 1);
-            else
-                memcpy(p->y->data + place, m->acc + from, SB_LANES * sizeof(float));
-        }
-}
-
-static sb_status check_backward(const struct sb_sparse *s, const struct sb_backward *b,
-                                int need_x)
-{
-    sb_status st = check_batch(s, b->dy);
-    uint32_t batch = b->dy ? b->dy->batch : 0;
-    if (st == SB_OK)
-        st = check_out(s, "output gradient", b->dy, batch);
-    if (st == SB_OK && b->dv)
-        st = check_out(s, "variance gradient", b->dv, batch);
-    if (st == SB_OK && need_x)
-        st = check_in(s, "input", b->x, batch);
-    return st;
+    (void)m;
+    sb_epilogue_gradient(p->env, &p->corr->to, box, s, p->x, p->y, p->add);
 }
 
 sb_status sb_sparse_input_gradient(const struct sb_env *env, const struct sb_sparse *s,
@@ -474,9 +343,9 @@ sb_status sb_sparse_input_gradient(const struct sb_env *env, const struct sb_spa
                                    const float *s2_t, struct sb_act *dx, int add,
                                    void *scratch)
 {
-    sb_status st = check_backward(s, b, b->dv != NULL);
+    sb_status st = check_batch(s, b->dy);
     if (st == SB_OK)
-        st = check_in(s, "input gradient", dx, b->dy->batch);
+        st = sb_check_backward(&s->conv, b, dx);
     if (st != SB_OK)
         return st;
     struct products p = {
@@ -514,7 +383,7 @@ struct dy_view {
 };
 
 static struct dy_view view_dy(const struct sb_corr *r, const struct sb_act *dy,
-                              struct sb_tile_at at, uint32_t row, uint32_t row_end,
+                              struct sb_box at, uint32_t row, uint32_t row_end,
                               float *copy)
 {
     const struct sb_tile *t = &r->tile;
@@ -526,18 +395,11 @@ static struct dy_view view_dy(const struct sb_corr *r, const struct sb_act *dy,
     }
     size_t n = tile_vectors(t);
     for (uint32_t o = row; o < row_end; o++)
-        for (uint32_t v = 0; v < n; v++) {
-            size_t place = vector_place(r, dy, at, o, v);
-            float *to = copy + ((o - row) * n + v) * SB_LANES;
-            if (place == SIZE_MAX)
-                memset(to, 0, SB_LANES * sizeof(float));
-            else
-                memcpy(to, dy->data + place, SB_LANES * sizeof(float));
-        }
+        sb_box_gather(&r->to, &at, dy, o, copy + (o - row) * n * SB_LANES);
     return (struct dy_view){copy, n * SB_LANES, SB_GROUP * SB_LANES};
 }
 
-static void gradient_tile(const struct gradient *g, struct sb_tile_at at, uint32_t block,
+static void gradient_tile(const struct gradient *g, struct sb_box at, uint32_t block,
                           uint32_t part, const struct scratch *m)
 {
     const struct sb_kernels *k = g->env->kernels;
@@ -579,7 +441,9 @@ sb_status sb_sparse_weight_gradient(const struct sb_env *env, const struct sb_sp
                                     const struct sb_backward *b, float *dmu, float *ds2,
                                     void *scratch)
 {
-    sb_status st = check_backward(s, b, 1);
+    sb_status st = check_batch(s, b->dy);
+    if (st == SB_OK)
+        st = sb_check_backward(&s->conv, b, NULL);
     if (st != SB_OK)
         return st;
     struct gradient g = {env, s, b, dmu, ds2, scratch};

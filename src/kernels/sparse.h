@@ -25,7 +25,7 @@
 #include "kernels/act.h"
 #include "kernels/conv.h"
 #include "kernels/corr.h"
-#include "kernels/noise.h"
+#include "kernels/product.h"
 
 struct sb_sparse {
     struct sb_conv conv;
@@ -50,13 +50,6 @@ sb_status sb_sparse_set_pattern(struct sb_sparse *s, const uint32_t *row_ptr,
  * 64-byte aligned. */
 size_t sb_sparse_scratch(const struct sb_sparse *s);
 
-struct sb_forward {
-    const float *mu;              /* [nnz] */
-    const float *s2;              /* [nnz], NULL: mean only */
-    const float *bias;            /* [out], may be NULL */
-    const struct sb_noise *noise; /* needed with s2 */
-};
-
 /* y, and with s2 slope: [batch][out][out_height][out_width]. */
 sb_status sb_sparse_forward(const struct sb_env *env, const struct sb_sparse *s,
                             const struct sb_forward *w, const struct sb_act *x,
@@ -64,12 +57,6 @@ sb_status sb_sparse_forward(const struct sb_env *env, const struct sb_sparse *s,
 
 /* out[k] = value[perm[k]]: a value of each weight in the order the input gradient takes. */
 void sb_sparse_transpose(const struct sb_sparse *s, const float *value, float *out);
-
-struct sb_backward {
-    const struct sb_act *dy;
-    const struct sb_act *dv; /* NULL: mean only */
-    const struct sb_act *x;  /* needed with dv, and by the weight gradient */
-};
 
 /* mu_t, s2_t as sb_sparse_transpose gives them. add: dx += instead of dx =. */
 sb_status sb_sparse_input_gradient(const struct sb_env *env, const struct sb_sparse *s,

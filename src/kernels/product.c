@@ -1,0 +1,59 @@
+/* product - see product.h. */
+#include "kernels/product.h"
+
+static sb_status check(const char *what, const struct sb_act *a, uint32_t batch,
+                       uint32_t channels, uint32_t height, uint32_t width)
+{
+    if (!a || !a->data)
+        return sb_fail(SB_EARG, "%s is missing; want %u x %u x %u x %u", what, batch,
+                       channels, height, width);
+    if (a->batch != batch || a->channels != channels || a->height != height ||
+        a->width != width)
+        return sb_fail(SB_EARG, "%s is %u x %u x %u x %u; want %u x %u x %u x %u", what,
+                       a->batch, a->channels, a->height, a->width, batch, channels,
+                       height, width);
+    return SB_OK;
+}
+
+static sb_status check_in(const struct sb_conv *c, const char *what,
+                          const struct sb_act *a, uint32_t batch)
+{
+    return check(what, a, batch, c->in, c->height, c->width);
+}
+
+static sb_status check_out(const struct sb_conv *c, const char *what,
+                           const struct sb_act *a, uint32_t batch)
+{
+    return check(what, a, batch, c->out, c->out_height, c->out_width);
+}
+
+sb_status sb_check_forward(const struct sb_conv *c, const struct sb_forward *w,
+                           const struct sb_act *x, const struct sb_act *y,
+                           const struct sb_act *slope)
+{
+    uint32_t batch = x ? x->batch : 1;
+    sb_status st = check_in(c, "input", x, batch);
+    if (st == SB_OK)
+        st = check_out(c, "output", y, batch);
+    if (st == SB_OK && w->s2)
+        st = check_out(c, "slope", slope, batch);
+    if (st == SB_OK && w->s2 && !w->noise)
+        st = sb_fail(SB_EARG, "a layer with variance wants noise");
+    if (st == SB_OK && w->s2 && w->noise->eps)
+        st = check_out(c, "noise", w->noise->eps, batch);
+    return st;
+}
+
+sb_status sb_check_backward(const struct sb_conv *c, const struct sb_backward *b,
+                            const struct sb_act *dx)
+{
+    uint32_t batch = b->dy ? b->dy->batch : 1;
+    sb_status st = check_out(c, "output gradient", b->dy, batch);
+    if (st == SB_OK && b->dv)
+        st = check_out(c, "variance gradient", b->dv, batch);
+    if (st == SB_OK && (b->dv || !dx))
+        st = check_in(c, "input", b->x, batch);
+    if (st == SB_OK && dx)
+        st = check_in(c, "input gradient", dx, batch);
+    return st;
+}

@@ -1,0 +1,32 @@
+/* product - what a layer's three products take, sparse or dense; see sparse.h for what they
+ * compute. */
+#ifndef SB_KERNELS_PRODUCT_H
+#define SB_KERNELS_PRODUCT_H
+
+#include "base/status.h"
+#include "kernels/act.h"
+#include "kernels/conv.h"
+#include "kernels/noise.h"
+
+struct sb_forward {
+    const float *mu;              /* one a weight */
+    const float *s2;              /* the same; NULL: mean only */
+    const float *bias;            /* [out], may be NULL */
+    const struct sb_noise *noise; /* needed with s2 */
+};
+
+struct sb_backward {
+    const struct sb_act *dy;
+    const struct sb_act *dv; /* NULL: mean only */
+    const struct sb_act *x;  /* needed with dv, and by the weight gradient */
+};
+
+/* Whether shapes fit the layer: SB_EARG with a sentence if not. dx NULL: the weight
+ * gradient is meant. */
+sb_status sb_check_forward(const struct sb_conv *c, const struct sb_forward *w,
+                           const struct sb_act *x, const struct sb_act *y,
+                           const struct sb_act *slope);
+sb_status sb_check_backward(const struct sb_conv *c, const struct sb_backward *b,
+                            const struct sb_act *dx);
+
+#endif
