@@ -1,0 +1,133 @@
+/* ops_tensor - golden cases of tensor/: allocation, ranking, prune-grow. */
+#include <string.h>
+
+#include "case.h"
+#include "tensor/topology.h"
+
+static void run_snr_abs(struct golden_case *c)
+{
+    const struct sb_st_tensor *t = golden_input(c, "mu");
+    if (!t)
+        return;
+    size_t n = t->count;
+    const double *mu = golden_f64(c, "mu", n), *sigma = golden_f64(c, "sigma", n);
+    double *snr = golden_alloc(c, n, sizeof *snr);
+    if (!mu || !sigma || !snr)
+        return;
+    for (size_t i = 0; i < n; i++)
+        snr[i] = sb_snr_abs(mu[i], sigma[i]);
+    golden_check_f64(c, "snr", snr, n, GOLDEN_TOL_LAYER);
+}
+
+/* Shapes in the file are padded to four numbers with ones, so a linear layer looks like a
+ * 1x1 convolution; the architecture tells how many of the last layers are linear. */
+static size_t linear_layers(struct golden_case *c, size_t layers)
+{
+    const char *arch = golden_text(c, "arch");
+    if (!arch)
+        return 0;
+    if (strncmp(arch, "mlp", 3) == 0)
+        return layers;
+    return strncmp(arch, "lenet", 5) == 0 ? 2 : 1;
+}
+
+static struct sb_weight_shape *read_shapes(struct golden_case *c, size_t layers)
+{
+    const int32_t *dim = golden_i32(c, "shapes", 4 * layers);
+    struct sb_weight_shape *shape = golden_alloc(c, layers, sizeof *shape);
+    size_t linear = linear_layers(c, layers);
+    if (!dim || !shape)
+        return NULL;
+    for (size_t l = 0; l < layers; l++) {
+        shape[l].ndim = l + linear >= layers ? 2 : 4;
+        for (size_t i = 0; i < 4; i++)
+            shape[l].dim[i] = (uint32_t)dim[4 * l + i];
+    }
+    return shape;
+}
+
+static void run_erk(struct golden_case *c)
+{
+    const struct sb_st_tensor *t = golden_input(c, "shapes");
+    double target;
+    if (!t || !golden_number(c, "density", 0, 1, &target))
+        return;
+    size_t layers = t->count / 4;
+    const struct sb_weight_shape *shape = read_shapes(c, layers);
+    struct sb_allocation *a = golden_alloc(c, layers, sizeof *a);
+    double *density = golden_alloc(c, layers, sizeof *density);
+    double *active = golden_alloc(c, layers, sizeof *active);
+    if (c->failed || !golden_ok(c, sb_topology_erk(shape, layers, target, a)))
+        return;
+    for (size_t l = 0; l < layers; l++) {
+        density[l] = a[l].density;
+        active[l] = a[l].active;
+    }
+    golden_check_f64(c, "density", density, layers, GOLDEN_TOL_LAYER);
+    golden_check_f64(c, "active", active, layers, 0);
+}
+
+/* dense [rows * cols] -> the weights of the support, and back with zeros elsewhere */
+static void take(const uint8_t *mask, size_t n, const float *dense, float *sparse)
+{
+    for (size_t i = 0; i < n; i++)
+        if (mask[i])
+            *sparse++ = dense[i];
+}
+
+static void put(const uint8_t *mask, size_t n, const float *sparse, float *dense)
+{
+    for (size_t i = 0; i < n; i++)
+        dense[i] = mask[i] ? *sparse++ : 0;
+}
+
+/* Runs the update on p and checks what it leaves. mu, rho, mask: [n], dense, overwritten. */
+static void update(struct golden_case *c, struct sb_pattern *p, float *mu, float *rho,
+                   uint8_t *mask)
+{
+    size_t n = (size_t)p->rows * p->cols;
+    struct sb_topology_layer layer = {.pattern = p,
+                                      .mu = golden_alloc(c, p->nnz, sizeof(float)),
+                                      .rho = golden_alloc(c, p->nnz, sizeof(float))};
+    int32_t *support = golden_alloc(c, n, sizeof *support);
+    const float *grad = golden_f32(c, "grad", n);
+    double rate;
+    if (!golden_number(c, "rate", 0, 1, &rate) || c->failed)
+        return;
+    take(mask, n, mu, layer.mu);
+    take(mask, n, rho, layer.rho);
+    if (!golden_ok(c, sb_topology_prune_grow(&layer, grad, rate, SB_PRUNE_SNR, NULL)) ||
+        !golden_ok(c, sb_pattern_check(p)))
+        return;
+    sb_pattern_mask(p, mask);
+    put(mask, n, layer.mu, mu);
+    put(mask, n, layer.rho, rho);
+    for (size_t i = 0; i < n; i++)
+        support[i] = mask[i];
+    golden_check_i32(c, "mask", support, n);
+    golden_check_f32(c, "mu", mu, n, GOLDEN_TOL_LAYER);
+    golden_check_f32(c, "rho", rho, n, GOLDEN_TOL_LAYER);
+}
+
+static void run_prune_grow(struct golden_case *c)
+{
+    const struct sb_st_tensor *t = golden_input(c, "mask");
+    if (!t)
+        return;
+    if (t->ndim < 2 || t->count == 0 || t->count > UINT32_MAX) {
+        golden_fail(c, "in.mask does not have the shape of a layer");
+        return;
+    }
+    uint32_t rows = (uint32_t)t->shape[0], cols = (uint32_t)(t->count / rows);
+    float *mu = golden_f32(c, "mu", t->count), *rho = golden_f32(c, "rho", t->count);
+    uint8_t *mask = golden_mask(c, "mask", t->count);
+    struct sb_pattern p = {0};
+    if (mu && rho && mask && golden_ok(c, sb_pattern_from_mask(&p, rows, cols, mask)))
+        update(c, &p, mu, rho, mask);
+    sb_pattern_fini(&p);
+}
+
+const struct golden_op golden_tensor_ops[] = {{"snr_abs", run_snr_abs},
+                                              {"erk", run_erk},
+                                              {"prune_grow", run_prune_grow},
+                                              {NULL, NULL}};
