@@ -8,7 +8,7 @@
 
 enum {
     /* A strip and what streams past it share a first-level cache of 32 KiB. */
-    STRIP_FLOATS = 27 * 1024 / sizeof(float),
+    STRIP_FLOATS = 32 * 1024 / sizeof(float),
     PART_ROWS = 80, /* rows a weight-gradient task owns: packing its strip must pay */
 };
 

@@ -59,33 +59,47 @@ void sb_box_gather(const struct sb_side *side, const struct sb_box *box,
 
 /* ---- forward ------------------------------------------------------------------------- */
 
-/* eps[row % 4][vectors][8] for one output row, drawn; where planes are 1 x 1, for the four
- * rows of a draw at once. */
-static void draw_noise(const struct sb_env *env, const struct sb_box *box,
-                       const struct sb_noise *noise, const struct sb_act *y, uint32_t row,
-                       int first, float *eps)
+/* Draws for one column quad of a box and puts them where the box's vectors are. */
+static void draw_quad(const struct sb_env *env, const struct sb_box *box,
+                      const struct sb_noise *noise, const struct sb_act *y,
+                      uint32_t channel, uint32_t block, uint32_t row, uint32_t col,
+                      float *eps)
 {
     int flat = sb_noise_flat(y);
     size_t vectors = sb_box_vectors(box);
+    uint32_t left = flat ? SB_QUAD : box->width - col;
     _Alignas(32) float z[SB_QUAD * SB_LANES];
-    if (flat && row % SB_QUAD != 0 && !first)
-        return; /* drawn with an earlier row */
+    sb_noise_draw(env->kernels, noise, y, box->block + block, channel, box->row + row, 1,
+                  box->col + col, z);
+    for (uint32_t word = 0; word < SB_QUAD && word < left; word++) {
+        size_t v =
+            ((size_t)row * box->width + col + (flat ? 0 : word)) * box->blocks + block;
+        size_t to_row = flat ? word : channel % SB_QUAD;
+        memcpy(eps + (to_row * vectors + v) * SB_LANES, z + word * SB_LANES,
+               VECTOR_BYTES);
+    }
+}
+
+/* eps[channel % 4][vectors][8] for one output channel, drawn; where planes are 1 x 1, for
+ * the four channels of a draw at once. */
+static void draw_noise(const struct sb_env *env, const struct sb_box *box,
+                       const struct sb_noise *noise, const struct sb_act *y,
+                       uint32_t channel, int first, float *eps)
+{
+    uint32_t rows =
+        y->height - box->row < box->height ? y->height - box->row : box->height;
+    if (box->blocks == 1 && box->width == SB_QUAD) { /* a draw is a row of the box */
+        float *to = eps + channel % SB_QUAD * sb_box_vectors(box) * SB_LANES;
+        sb_noise_draw(env->kernels, noise, y, box->block, channel, box->row, rows,
+                      box->col, to);
+        return;
+    }
+    if (sb_noise_flat(y) && channel % SB_QUAD != 0 && !first)
+        return; /* drawn with an earlier channel */
     for (uint32_t b = 0; b < box->blocks && box->block + b < y->blocks; b++)
-        for (uint32_t i = 0; i < box->height && box->row + i < y->height; i++)
-            for (uint32_t j = 0; j < box->width && box->col + j < y->width;
-                 j += SB_QUAD) {
-                sb_noise_draw(env->kernels, noise, y, box->block + b, row, box->row + i,
-                              box->col + j, z);
-                uint32_t left = box->width - j;
-                for (uint32_t word = 0; word < SB_QUAD && (flat || word < left); word++) {
-                    size_t v =
-                        (size_t)(i * box->width + j + (flat ? 0 : word)) * box->blocks +
-                        b;
-                    size_t to_row = flat ? word : row % SB_QUAD;
-                    memcpy(eps + (to_row * vectors + v) * SB_LANES, z + word * SB_LANES,
-                           VECTOR_BYTES);
-                }
-            }
+        for (uint32_t i = 0; i < rows; i++)
+            for (uint32_t j = 0; j < box->width && box->col + j < y->width; j += SB_QUAD)
+                draw_quad(env, box, noise, y, channel, b, i, j, eps);
 }
 
 void sb_epilogue_forward(const struct sb_env *env, const struct sb_side *to,

@@ -54,9 +54,10 @@ struct sb_kernels {
                      size_t dy_pitch, float *gradient);
 
     /* -- noise -- */
-    /* out[4][8]: four standard normals for each of images image .. image + 7; the bits of
-     * sb_rng_normal4 at element (quad << 32 | image + lane) */
-    void (*normal)(const struct sb_stream *s, uint32_t image, uint32_t quad, float *out);
+    /* out[n][4][8]: four standard normals for each of images image .. image + 7 and quads
+     * quad, quad + step, ...; the bits of sb_rng_normal4 at element (quad << 32 | image) */
+    void (*normal)(const struct sb_stream *s, uint32_t image, uint32_t quad,
+                   uint32_t step, size_t n, float *out);
     /* mean -> y = mean + sqrt(var + 1e-8) * eps, var -> eps / (2 sqrt(var + 1e-8)) */
     void (*mix)(float *mean, float *var, const float *eps, size_t vectors);
 

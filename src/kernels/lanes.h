@@ -225,38 +225,71 @@ SB_INLINE void v8_box_muller(v8u a, v8u b, v8 *z0, v8 *z1)
 
 /* ---- Philox4x32-10, eight counters at once ------------------------------------------- */
 
-/* low and high words of a * m, lane by lane */
-SB_INLINE void v8_multiply_wide(v8u a, uint32_t m, v8u *low, v8u *high)
+enum { PHILOX_ROUNDS = 10 };
+
+/* The two key words of every round, in each lane. */
+struct philox_keys {
+    v8u k0[PHILOX_ROUNDS], k1[PHILOX_ROUNDS];
+};
+
+SB_INLINE void philox_keys(struct philox_keys *k, uint32_t k0, uint32_t k1)
 {
-#if defined(__AVX2__)
-    __m256i factor = _mm256_set1_epi32((int)m);
-    __m256i even = _mm256_mul_epu32((__m256i)a, factor);
-    __m256i odd = _mm256_mul_epu32(_mm256_srli_epi64((__m256i)a, 32), factor);
-    *low = (v8u)_mm256_mullo_epi32((__m256i)a, factor);
-    *high = (v8u)_mm256_blend_epi32(_mm256_srli_epi64(even, 32), odd, 0xaa);
-#else
-    for (int i = 0; i < 8; i++) {
-        uint64_t product = (uint64_t)a[i] * m;
-        (*low)[i] = (uint32_t)product;
-        (*high)[i] = (uint32_t)(product >> 32);
+    for (uint32_t round = 0; round < PHILOX_ROUNDS; round++) {
+        k->k0[round] = v8u_set(k0 + round * 0x9E3779B9u);
+        k->k1[round] = v8u_set(k1 + round * 0xBB67AE85u);
     }
-#endif
 }
 
-SB_INLINE void v8_philox(v8u c[4], uint32_t k0, uint32_t k1)
+#if defined(__AVX2__)
+/* Four of the counters, each word in the low half of a 64-bit lane: the multiplication
+ * wants it there, and what is above is never looked at. */
+SB_INLINE void philox_half(__m256i c[4], const struct philox_keys *k)
 {
+    const __m256i m0 = _mm256_set1_epi64x(0xD2511F53),
+                  m1 = _mm256_set1_epi64x(0xCD9E8D57);
 #pragma GCC unroll 10
-    for (int round = 0; round < 10; round++) {
-        v8u low0, high0, low1, high1;
-        v8_multiply_wide(c[0], 0xD2511F53u, &low0, &high0);
-        v8_multiply_wide(c[2], 0xCD9E8D57u, &low1, &high1);
-        c[0] = high1 ^ c[1] ^ v8u_set(k0);
-        c[1] = low1;
-        c[2] = high0 ^ c[3] ^ v8u_set(k1);
-        c[3] = low0;
-        k0 += 0x9E3779B9u;
-        k1 += 0xBB67AE85u;
+    for (int round = 0; round < PHILOX_ROUNDS; round++) {
+        __m256i p0 = _mm256_mul_epu32(c[0], m0), p1 = _mm256_mul_epu32(c[2], m1);
+        __m256i x0 = _mm256_xor_si256(c[1], (__m256i)k->k0[round]);
+        __m256i x1 = _mm256_xor_si256(c[3], (__m256i)k->k1[round]);
+        c[0] = _mm256_xor_si256(_mm256_srli_epi64(p1, 32), x0);
+        c[1] = p1;
+        c[2] = _mm256_xor_si256(_mm256_srli_epi64(p0, 32), x1);
+        c[3] = p0;
     }
 }
+
+SB_INLINE void v8_philox(v8u c[4], const struct philox_keys *k)
+{
+    __m256i even[4], odd[4];
+    for (int i = 0; i < 4; i++) {
+        even[i] = (__m256i)c[i];
+        odd[i] = _mm256_srli_epi64((__m256i)c[i], 32);
+    }
+    philox_half(even, k);
+    philox_half(odd, k);
+    for (int i = 0; i < 4; i++)
+        c[i] = (v8u)_mm256_blend_epi32(even[i], _mm256_slli_epi64(odd[i], 32), 0xaa);
+}
+#else
+SB_INLINE void v8_philox(v8u c[4], const struct philox_keys *k)
+{
+    for (int round = 0; round < PHILOX_ROUNDS; round++) {
+        v8u low0, high0, low1, high1;
+        for (int i = 0; i < 8; i++) {
+            uint64_t p0 = (uint64_t)c[0][i] * 0xD2511F53u,
+                     p1 = (uint64_t)c[2][i] * 0xCD9E8D57u;
+            low0[i] = (uint32_t)p0;
+            high0[i] = (uint32_t)(p0 >> 32);
+            low1[i] = (uint32_t)p1;
+            high1[i] = (uint32_t)(p1 >> 32);
+        }
+        c[0] = high1 ^ c[1] ^ k->k0[round];
+        c[1] = low1;
+        c[2] = high0 ^ c[3] ^ k->k1[round];
+        c[3] = low0;
+    }
+}
+#endif
 
 #endif

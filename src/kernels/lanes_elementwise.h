@@ -14,18 +14,24 @@
 
 /* ---- noise --------------------------------------------------------------------------- */
 
-static void normal(const struct sb_stream *s, uint32_t image, uint32_t quad, float *out)
+static void normal(const struct sb_stream *s, uint32_t image, uint32_t quad,
+                   uint32_t step, size_t n, float *out)
 {
+    struct philox_keys keys;
+    philox_keys(&keys, s->key[0], s->key[1]);
     v8u lane = {0, 1, 2, 3, 4, 5, 6, 7};
-    v8u c[4] = {v8u_set(image) + lane, v8u_set(quad), v8u_set(s->step), v8u_set(s->tag)};
-    v8 z0, z1;
-    v8_philox(c, s->key[0], s->key[1]);
-    v8_box_muller(c[0], c[1], &z0, &z1);
-    v8_store(out, z0);
-    v8_store(out + 8, z1);
-    v8_box_muller(c[2], c[3], &z0, &z1);
-    v8_store(out + 16, z0);
-    v8_store(out + 24, z1);
+    for (; n > 0; n--, quad += step, out += 32) {
+        v8u c[4] = {v8u_set(image) + lane, v8u_set(quad), v8u_set(s->step),
+                    v8u_set(s->tag)};
+        v8 z0, z1, z2, z3;
+        v8_philox(c, &keys);
+        v8_box_muller(c[0], c[1], &z0, &z1);
+        v8_box_muller(c[2], c[3], &z2, &z3);
+        v8_store(out, z0);
+        v8_store(out + 8, z1);
+        v8_store(out + 16, z2);
+        v8_store(out + 24, z3);
+    }
 }
 
 static void mix(float *mean, float *var, const float *eps, size_t n)

@@ -47,11 +47,52 @@ SB_INLINE float *pack_row(const struct sb_window *w, const float *from, int32_t 
     return zero_vectors(to, (size_t)(cols - hi) * nb);
 }
 
+/* One plane, where a tile is one image block and the stride is 1: rows [top, bottom) of the
+ * strip and columns [lo, hi) lie inside the plane. from is where row 0, column 0 would be. */
+SB_INLINE float *pack_plane(const float *from, size_t row, uint32_t rows, uint32_t cols,
+                            uint32_t top, uint32_t bottom, uint32_t lo, uint32_t hi,
+                            float *to)
+{
+    to = zero_vectors(to, (size_t)top * cols);
+    from += top * row;
+    for (uint32_t r = top; r < bottom; r++, from += row, to += 8 * (size_t)cols) {
+        for (size_t c = 0; c < lo; c++)
+            v8_store(to + 8 * c, v8_set(0.0f));
+        for (size_t c = lo; c < hi; c++)
+            v8_store(to + 8 * c, v8_load(from + 8 * c));
+        for (size_t c = hi; c < cols; c++)
+            v8_store(to + 8 * c, v8_set(0.0f));
+    }
+    return zero_vectors(to, (size_t)(rows - bottom) * cols);
+}
+
+static void pack_simple(const struct sb_window *w, float *strip)
+{
+    const struct sb_side *s = w->side;
+    uint32_t rows = w->tile->strip_rows, cols = w->tile->strip_cols, lo, hi, top, bottom;
+    int32_t x0 = (int32_t)w->col + s->origin_x[0], y0 = (int32_t)w->row + s->origin_y[0];
+    ptrdiff_t first = ((ptrdiff_t)y0 * (ptrdiff_t)s->width + x0) * 8;
+    size_t row = s->width * (size_t)8;
+    inside(x0, 1, s->width, cols, &lo, &hi);
+    inside(y0, 1, s->height, rows, &top, &bottom);
+    for (uint32_t c = w->channel; c < w->channel_end; c++) {
+        const float *from = w->data + c * w->plane + first;
+        if (cols == 6 && hi - lo == 6) /* 3x3 kernels away from the sides: unrolled */
+            strip = pack_plane(from, row, rows, 6, top, bottom, 0, 6, strip);
+        else
+            strip = pack_plane(from, row, rows, cols, top, bottom, lo, hi, strip);
+    }
+}
+
 static void pack(const struct sb_window *w, float *strip)
 {
     const struct sb_side *s = w->side;
     const struct sb_tile *t = w->tile;
     int32_t step = (int32_t)s->step;
+    if (t->blocks == 1 && step == 1) {
+        pack_simple(w, strip);
+        return;
+    }
     for (uint32_t c = w->channel; c < w->channel_end; c++)
         for (uint32_t f = 0; f < s->phases; f++) {
             const float *plane = w->data + c * w->plane;
@@ -100,6 +141,17 @@ SB_INLINE void accumulate_pair(const float *strip, size_t pitch, const uint16_t 
     v8_store(acc + 56, a7);
 }
 
+/* Runs lie anywhere in the arrays of weights, since they are sorted by length. */
+SB_INLINE void ask_for_run(const struct sb_runs *r, const struct sb_run *run,
+                           const float *weight)
+{
+    const uint16_t *off = r->off + run->first;
+    __builtin_prefetch(off);
+    __builtin_prefetch(off + run->count);
+    for (size_t k = 0; k < run->count + 16; k += 16)
+        __builtin_prefetch(weight + run->first + k);
+}
+
 static void accumulate(const struct sb_runs *r, const float *weight, float *acc)
 {
     size_t row = (size_t)r->groups * SB_GROUP * 8, pitch = r->pitch;
@@ -108,6 +160,8 @@ static void accumulate(const struct sb_runs *r, const float *weight, float *acc)
         const uint16_t *off = r->off + run->first;
         const float *w = weight + run->first;
         float *to = acc + (run->row - r->row0) * row;
+        if (i + 2 < r->count)
+            ask_for_run(r, run + 2, weight);
         accumulate_pair(r->strip, pitch, off, w, run->count, to);
         if (r->groups == 4)
             accumulate_pair(r->strip + 2 * pitch, pitch, off, w, run->count, to + 64);
@@ -116,9 +170,9 @@ static void accumulate(const struct sb_runs *r, const float *weight, float *acc)
 
 /* ---- weight gradient ----------------------------------------------------------------- */
 
-/* g[0..7] += the sums of eight weights. */
-SB_INLINE void contract8(const struct sb_runs *r, const uint16_t *off, const float *dy,
-                         size_t dy_pitch, float *g)
+/* The sums of eight weights over the tile. */
+SB_INLINE v8 contract8(const struct sb_runs *r, const uint16_t off[8], const float *dy,
+                       size_t dy_pitch)
 {
     const float *x0 = r->strip + (size_t)off[0] * 8, *x1 = r->strip + (size_t)off[1] * 8;
     const float *x2 = r->strip + (size_t)off[2] * 8, *x3 = r->strip + (size_t)off[3] * 8;
@@ -140,38 +194,42 @@ SB_INLINE void contract8(const struct sb_runs *r, const uint16_t *off, const flo
             s7 = v8_fma(d, v8_load(x7 + at + i), s7);
         }
     }
-    v8_storeu(g, v8_loadu(g) + v8_sums(s0, s1, s2, s3, s4, s5, s6, s7));
+    return v8_sums(s0, s1, s2, s3, s4, s5, s6, s7);
 }
 
-/* The same for n < 8 weights, four sums at a time; places beyond n repeat the last weight
- * and are dropped. */
+/* The same for four; the upper half of the result is not used. */
+SB_INLINE v8 contract4(const struct sb_runs *r, const uint16_t off[4], const float *dy,
+                       size_t dy_pitch)
+{
+    const float *x0 = r->strip + (size_t)off[0] * 8, *x1 = r->strip + (size_t)off[1] * 8;
+    const float *x2 = r->strip + (size_t)off[2] * 8, *x3 = r->strip + (size_t)off[3] * 8;
+    v8 s0 = v8_set(0.0f), s1 = s0, s2 = s0, s3 = s0;
+    size_t end = r->groups * r->pitch;
+    for (size_t at = 0; at < end; at += r->pitch, dy += dy_pitch) {
+#pragma GCC unroll 4
+        for (size_t i = 0; i < 32; i += 8) {
+            v8 d = v8_load(dy + i);
+            s0 = v8_fma(d, v8_load(x0 + at + i), s0);
+            s1 = v8_fma(d, v8_load(x1 + at + i), s1);
+            s2 = v8_fma(d, v8_load(x2 + at + i), s2);
+            s3 = v8_fma(d, v8_load(x3 + at + i), s3);
+        }
+    }
+    return v8_sums(s0, s1, s2, s3, s0, s1, s2, s3);
+}
+
+/* What is left of a run, n < 8 weights; places beyond n repeat the last one and are
+ * dropped. */
 SB_INLINE void contract_rest(const struct sb_runs *r, const uint16_t *off, size_t n,
                              const float *dy, size_t dy_pitch, float *g)
 {
-    for (size_t k = 0; k < n; k += 4) {
-        size_t last = n - 1, k1 = k + 1 < n ? k + 1 : last, k2 = k + 2 < n ? k + 2 : last;
-        size_t k3 = k + 3 < n ? k + 3 : last;
-        const float *x0 = r->strip + (size_t)off[k] * 8,
-                    *x1 = r->strip + (size_t)off[k1] * 8;
-        const float *x2 = r->strip + (size_t)off[k2] * 8,
-                    *x3 = r->strip + (size_t)off[k3] * 8;
-        v8 s0 = v8_set(0.0f), s1 = s0, s2 = s0, s3 = s0;
-        const float *d0 = dy;
-        size_t end = r->groups * r->pitch;
-        for (size_t at = 0; at < end; at += r->pitch, d0 += dy_pitch) {
-#pragma GCC unroll 4
-            for (size_t i = 0; i < 32; i += 8) {
-                v8 d = v8_load(d0 + i);
-                s0 = v8_fma(d, v8_load(x0 + at + i), s0);
-                s1 = v8_fma(d, v8_load(x1 + at + i), s1);
-                s2 = v8_fma(d, v8_load(x2 + at + i), s2);
-                s3 = v8_fma(d, v8_load(x3 + at + i), s3);
-            }
-        }
-        v8 sums = v8_sums(s0, s1, s2, s3, s0, s1, s2, s3);
-        for (size_t i = 0; i < 4 && k + i < n; i++)
-            g[k + i] += sums[i];
-    }
+    uint16_t place[8];
+    for (size_t i = 0; i < 8; i++)
+        place[i] = off[i < n ? i : n - 1];
+    v8 sums =
+        n > 4 ? contract8(r, place, dy, dy_pitch) : contract4(r, place, dy, dy_pitch);
+    for (size_t i = 0; i < n; i++)
+        g[i] += sums[i];
 }
 
 static void contract(const struct sb_runs *r, const float *dy, size_t dy_row,
@@ -183,16 +241,16 @@ static void contract(const struct sb_runs *r, const float *dy, size_t dy_row,
         const float *d = dy + (run->row - r->row0) * dy_row;
         float *g = gradient + run->first;
         size_t k = 0;
-        if (i + 1 <
-            r->count) { /* its rows are planes apart: no prefetcher sees that coming */
-            const float *next = dy + (run[1].row - r->row0) * dy_row;
+        if (i + 2 < r->count) { /* no prefetcher follows rows that are planes apart */
+            const float *next = dy + (run[2].row - r->row0) * dy_row;
+            ask_for_run(r, run + 2, gradient);
             for (uint32_t j = 0; j < r->groups; j++) {
                 __builtin_prefetch(next + j * dy_pitch);
                 __builtin_prefetch(next + j * dy_pitch + 16);
             }
         }
         for (; k + 8 <= run->count; k += 8)
-            contract8(r, off + k, d, dy_pitch, g + k);
+            v8_storeu(g + k, v8_loadu(g + k) + contract8(r, off + k, d, dy_pitch));
         if (k < run->count)
             contract_rest(r, off + k, run->count - k, d, dy_pitch, g + k);
     }

@@ -27,17 +27,18 @@ static inline int sb_noise_flat(const struct sb_act *y)
     return y->height * y->width == 1;
 }
 
-/* out[4][8]: for image block `block` of y, channel, row and columns col .. col + 3 (col a
- * multiple of 4), or channels channel .. channel + 3 (a multiple of 4) of a flat y. */
+/* out[rows][4][8]: for image block `block` of y, channel, rows row .. row + rows - 1 and
+ * columns col .. col + 3 (col a multiple of 4), or for channels channel .. channel + 3 (a
+ * multiple of 4) of a flat y. */
 static inline void sb_noise_draw(const struct sb_kernels *k, const struct sb_noise *noise,
                                  const struct sb_act *y, uint32_t block, uint32_t channel,
-                                 uint32_t row, uint32_t col, float *out)
+                                 uint32_t row, uint32_t rows, uint32_t col, float *out)
 {
     uint32_t quads = (y->width + SB_QUAD - 1) / SB_QUAD;
     uint32_t quad = sb_noise_flat(y)
                         ? channel / SB_QUAD
                         : (channel * y->height + row) * quads + col / SB_QUAD;
-    k->normal(&noise->stream, noise->image + block * SB_LANES, quad, out);
+    k->normal(&noise->stream, noise->image + block * SB_LANES, quad, quads, rows, out);
 }
 
 #endif

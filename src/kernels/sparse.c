@@ -7,8 +7,8 @@
  *     acc   [2 streams][band rows][tile vectors][8]      in the second-level cache
  *     eps   [4 rows][tile vectors][8]
  *
- * The weight gradient takes one (channel block, part of rows) a chunk and walks all tiles:
- * a weight's sum is then owned by one chunk and no partial sums are folded.
+ * The weight gradient takes some channel blocks and one part of the rows a chunk and walks
+ * all tiles: a weight's sum is then owned by one chunk and no partial sums are folded.
  */
 #include "kernels/sparse.h"
 
@@ -21,8 +21,8 @@
 
 enum {
     BAND_ROWS = 256, /* output rows whose sums fit the second-level cache, both streams */
-    FEW_TILES =
-        32, /* with fewer tiles, bands are single parts so that threads find work */
+    MOST_BLOCKS = 4, /* channel blocks a weight-gradient chunk takes */
+    FEW_TILES = 32,  /* fewer, and bands are single parts, so that threads find work */
 };
 
 /* ---- life ---------------------------------------------------------------------------- */
@@ -200,6 +200,27 @@ static struct sb_window window(const struct sb_corr *r, const struct sb_act *a,
     };
 }
 
+/* Asks for what a later pack will read, so that it finds it in the second-level cache: a
+ * window is many short pieces of rows, planes apart, which no hardware prefetcher follows. */
+static void ask_for(const struct sb_window *w)
+{
+    const struct sb_side *s = w->side;
+    const struct sb_tile *t = w->tile;
+    int32_t y0 = (int32_t)(s->step * w->row) + s->origin_y[0];
+    int32_t x0 = (int32_t)(s->step * w->col) + s->origin_x[0];
+    int32_t height = (int32_t)(s->step * t->strip_rows), width = (int32_t)s->width;
+    int32_t end = x0 + (int32_t)(s->step * t->strip_cols);
+    x0 = x0 > 0 ? x0 : 0;
+    end = end < width ? end : width;
+    for (uint32_t c = w->channel; c < w->channel_end; c++)
+        for (int32_t y = y0 > 0 ? y0 : 0; y < y0 + height && y < (int32_t)s->height;
+             y++) {
+            const float *row = w->data + c * w->plane + (size_t)y * s->width * SB_LANES;
+            for (int32_t x = x0; x < end; x += 2)
+                __builtin_prefetch(row + (size_t)x * SB_LANES, 0, 2);
+        }
+}
+
 static struct sb_runs runs(const struct sb_corr *r, uint32_t block, uint32_t part,
                            uint32_t row0, const float *strip)
 {
@@ -239,6 +260,10 @@ static void add_block(const struct products *p, struct sb_box at, uint32_t block
     uint32_t row0 = part * r->part_rows;
     struct sb_window w = window(r, p->in, at, block);
     k->pack(&w, m->strip);
+    if (block + 1 < r->blocks) {
+        struct sb_window next = window(r, p->in, at, block + 1);
+        ask_for(&next);
+    }
     for (uint32_t q = part; q < part_end; q++) {
         struct sb_runs rs = runs(r, block, q, row0, m->strip);
         k->accumulate(&rs, p->w1, m->acc);
@@ -248,6 +273,10 @@ static void add_block(const struct products *p, struct sb_box at, uint32_t block
     if (p->second) {
         w = window(r, p->second, at, block);
         k->pack(&w, m->strip);
+        if (block + 1 < r->blocks) {
+            struct sb_window next = window(r, p->second, at, block + 1);
+            ask_for(&next);
+        }
     } else {
         size_t planes = (size_t)(w.channel_end - w.channel) * r->from.phases;
         k->square(m->strip, planes * (r->tile.strip_plane / SB_LANES));
@@ -373,6 +402,7 @@ struct gradient {
     const struct sb_backward *b;
     float *dmu, *ds2;
     void *scratch;
+    uint32_t blocks; /* channel blocks of a chunk */
 };
 
 /* Where a part's rows of dy are for one tile: in place when the tile is whole, else
@@ -419,22 +449,40 @@ static void gradient_tile(const struct gradient *g, struct sb_box at, uint32_t b
     k->contract(&rs, d.data, d.row, d.pitch, g->ds2);
 }
 
-static void gradient_chunk(void *context, size_t chunk, int worker)
+static void clear_gradient(const struct gradient *g, uint32_t block, uint32_t part)
 {
-    const struct gradient *g = context;
-    const struct sb_corr *r = &g->sparse->forward;
-    uint32_t block = (uint32_t)(chunk / r->parts), part = (uint32_t)(chunk % r->parts);
-    size_t floats;
-    struct scratch m = cut_scratch(g->sparse, g->scratch, worker, &floats);
-    struct sb_runs rs = runs(r, block, part, 0, NULL);
+    struct sb_runs rs = runs(&g->sparse->forward, block, part, 0, NULL);
     for (size_t i = 0; i < rs.count; i++) {
         memset(g->dmu + rs.run[i].first, 0, rs.run[i].count * sizeof(float));
         if (g->b->dv)
             memset(g->ds2 + rs.run[i].first, 0, rs.run[i].count * sizeof(float));
     }
+}
+
+static void gradient_chunk(void *context, size_t chunk, int worker)
+{
+    const struct gradient *g = context;
+    const struct sb_corr *r = &g->sparse->forward;
+    uint32_t part = (uint32_t)(chunk % r->parts);
+    uint32_t block = (uint32_t)(chunk / r->parts) * g->blocks;
+    uint32_t block_end = block + g->blocks < r->blocks ? block + g->blocks : r->blocks;
+    size_t floats;
+    struct scratch m = cut_scratch(g->sparse, g->scratch, worker, &floats);
+    for (uint32_t b = block; b < block_end; b++)
+        clear_gradient(g, b, part);
     uint32_t tiles = sb_corr_tiles(r, g->b->x->blocks);
     for (uint32_t t = 0; t < tiles; t++)
-        gradient_tile(g, sb_corr_tile(r, t), block, part, &m);
+        for (uint32_t b = block; b < block_end; b++)
+            gradient_tile(g, sb_corr_tile(r, t), b, part, &m);
+}
+
+/* Channel blocks of a chunk: the more, the more often a tile of dy is found in cache; but
+ * every thread wants several chunks. Whoever adds up a weight's gradient does it in the
+ * same order, so this may depend on the number of threads. */
+static uint32_t chunk_blocks(const struct sb_corr *r, int threads)
+{
+    uint32_t most = r->blocks * r->parts / (4 * (uint32_t)threads);
+    return most < 1 ? 1 : most < MOST_BLOCKS ? most : MOST_BLOCKS;
 }
 
 sb_status sb_sparse_weight_gradient(const struct sb_env *env, const struct sb_sparse *s,
@@ -446,8 +494,9 @@ sb_status sb_sparse_weight_gradient(const struct sb_env *env, const struct sb_sp
         st = sb_check_backward(&s->conv, b, NULL);
     if (st != SB_OK)
         return st;
-    struct gradient g = {env, s, b, dmu, ds2, scratch};
-    size_t chunks = (size_t)s->forward.blocks * s->forward.parts;
-    sb_threads_run(env->threads, chunks, gradient_chunk, &g);
+    const struct sb_corr *r = &s->forward;
+    struct gradient g = {env, s, b, dmu, ds2, scratch, chunk_blocks(r, env->threads)};
+    size_t groups = (r->blocks + g.blocks - 1) / g.blocks;
+    sb_threads_run(env->threads, groups * r->parts, gradient_chunk, &g);
     return SB_OK;
 }
