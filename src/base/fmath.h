@@ -47,11 +47,11 @@ static inline float sb_log(float x)
     return fmaf(n, 0.693359375f, f + r);
 }
 
-/* e^x; x is clamped to [-87, 88]. */
+/* e^x; x is clamped to [-87, 88], a NaN stays one. */
 static inline float sb_exp(float x)
 {
-    x = x > -87.0f ? x : -87.0f;
-    x = x < 88.0f ? x : 88.0f;
+    x = x < -87.0f ? -87.0f : x;
+    x = x > 88.0f ? 88.0f : x;
     float n = rintf(x * 1.44269504088896341f);
     float r = fmaf(n, -0.693359375f, x), p = 1.9875691500e-4f;
     r = fmaf(n, 2.12194440e-4f, r);
@@ -61,7 +61,8 @@ static inline float sb_exp(float x)
     p = fmaf(p, r, 1.6666665459e-1f);
     p = fmaf(p, r, 5.0000001201e-1f);
     p = fmaf(p, r * r, r) + 1.0f;
-    return p * sb_bits_float((uint32_t)((int32_t)n + 127) << 23);
+    int32_t e = n == n ? (int32_t)n : 0;
+    return p * sb_bits_float((uint32_t)(e + 127) << 23);
 }
 
 /* log(1 + e^x), the posterior's sigma = softplus(rho), exact to rounding for very negative

@@ -103,27 +103,50 @@ void sb_act_store(const struct sb_act *a, float *nchw)
 
 /* ---- element-wise -------------------------------------------------------------------- */
 
+typedef void pair_fn(float *a, const float *b, size_t n);
+
 struct pair {
-    const struct sb_env *env;
+    pair_fn *fn;
     struct sb_act *a;
     const struct sb_act *b;
 };
 
-static void multiply_plane(void *context, size_t chunk, int worker)
+static void pair_plane(void *context, size_t chunk, int worker)
 {
     (void)worker;
     const struct pair *p = context;
     uint32_t block = (uint32_t)(chunk / p->a->channels);
     uint32_t channel = (uint32_t)(chunk % p->a->channels);
-    p->env->kernels->multiply(sb_act_plane(p->a, block, channel),
-                              sb_act_plane(p->b, block, channel),
-                              (size_t)p->a->height * p->a->width);
+    p->fn(sb_act_plane(p->a, block, channel), sb_act_plane(p->b, block, channel),
+          (size_t)p->a->height * p->a->width);
+}
+
+static void run_pair(const struct sb_env *env, pair_fn *fn, struct sb_act *a,
+                     const struct sb_act *b)
+{
+    struct pair p = {fn, a, b};
+    sb_threads_run(env->threads, (size_t)a->blocks * a->channels, pair_plane, &p);
 }
 
 void sb_act_multiply(const struct sb_env *env, struct sb_act *a, const struct sb_act *b)
 {
-    struct pair p = {env, a, b};
-    sb_threads_run(env->threads, (size_t)a->blocks * a->channels, multiply_plane, &p);
+    run_pair(env, env->kernels->multiply, a, b);
+}
+
+void sb_act_add(const struct sb_env *env, struct sb_act *a, const struct sb_act *b)
+{
+    run_pair(env, env->kernels->add, a, b);
+}
+
+void sb_act_relu(const struct sb_env *env, struct sb_act *a)
+{
+    run_pair(env, env->kernels->relu, a, a);
+}
+
+void sb_act_relu_gradient(const struct sb_env *env, struct sb_act *dy,
+                          const struct sb_act *y)
+{
+    run_pair(env, env->kernels->relu_gradient, dy, y);
 }
 
 struct sums {

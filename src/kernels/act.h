@@ -67,8 +67,13 @@ static inline float *sb_act_plane(const struct sb_act *a, uint32_t block,
 void sb_act_load(struct sb_act *a, const float *nchw);
 void sb_act_store(const struct sb_act *a, float *nchw);
 
-/* a = a * b, element by element; shapes are the same. */
+/* Element by element; shapes are the same. */
 void sb_act_multiply(const struct sb_env *env, struct sb_act *a, const struct sb_act *b);
+void sb_act_add(const struct sb_env *env, struct sb_act *a, const struct sb_act *b);
+void sb_act_relu(const struct sb_env *env, struct sb_act *a);
+/* dy = 0 where y <= 0 */
+void sb_act_relu_gradient(const struct sb_env *env, struct sb_act *dy,
+                          const struct sb_act *y);
 
 /* out[c] = the sum of channel c over images and pixels, folded in double: a bias' gradient. */
 void sb_act_channel_sums(const struct sb_env *env, const struct sb_act *a, float *out);

@@ -53,7 +53,9 @@ static sb_status plan_blocks(struct sb_corr *r)
                           fit < r->from.channels ? (uint32_t)fit : r->from.channels);
     r->block_channels = divide_up(r->from.channels, r->blocks);
     r->blocks = divide_up(r->from.channels, r->block_channels);
-    r->rows = r->to.channels * r->to.phases;
+    if (__builtin_mul_overflow(r->to.channels, r->to.phases, &r->rows))
+        return sb_fail(SB_EARG, "%u channels in %u phases are too many rows",
+                       r->to.channels, r->to.phases);
     r->parts = divide_up(r->rows, PART_ROWS);
     if (r->parts == 1 && r->rows >= 16)
         r->parts = 2;

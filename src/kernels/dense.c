@@ -337,7 +337,7 @@ sb_status sb_dense_input_gradient(const struct sb_env *env, const struct sb_conv
                                   const float *s2_t, struct sb_act *dx, int add,
                                   void *scratch)
 {
-    sb_status st = sb_check_backward(c, b, dx);
+    sb_status st = sb_check_input_gradient(c, b, dx);
     size_t at = 0;
     for (uint32_t f = 0; f < c->stride * c->stride && st == SB_OK; f++)
         at += phase_gradient(env, c, b, f, mu_t + at, b->dv ? s2_t + at : NULL, dx, add,
@@ -395,7 +395,7 @@ sb_status sb_dense_weight_gradient(const struct sb_env *env, const struct sb_con
                                    const struct sb_backward *b, float *dmu, float *ds2,
                                    void *scratch)
 {
-    sb_status st = sb_check_backward(c, b, NULL);
+    sb_status st = sb_check_weight_gradient(c, b);
     if (st != SB_OK)
         return st;
     struct dense_job j = forward_job(env, c, b->x);

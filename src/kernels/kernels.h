@@ -66,7 +66,7 @@ struct sb_kernels {
     void (*multiply)(float *a, const float *b, size_t n);              /* a *= b */
     void (*add)(float *a, const float *b, size_t n);                   /* a += b */
     void (*axpy2)(float *a, const float *x, const float *b, size_t n); /* a += 2 x b */
-    void (*relu)(float *x, size_t n);
+    void (*relu)(float *y, const float *x, size_t n);                  /* y may be x */
     void (*relu_gradient)(float *dy, const float *y, size_t n); /* dy = 0 where y <= 0 */
 
     /* -- batch norm over one plane of one image block, n vectors -- */

@@ -166,8 +166,8 @@ SB_INLINE v8 v8_log(v8 x)
 SB_INLINE v8 v8_exp(v8 x)
 {
     v8 low = v8_set(-87.0f), high = v8_set(88.0f);
-    x = v8_pick(x > low, x, low);
-    x = v8_pick(x < high, x, high);
+    x = v8_pick(x < low, low, x);
+    x = v8_pick(x > high, high, x);
     v8 n = v8_round(x * v8_set(1.44269504088896341f));
     v8 r = v8_fma(n, v8_set(-0.693359375f), x), p = v8_set(1.9875691500e-4f);
     r = v8_fma(n, v8_set(2.12194440e-4f), r);
@@ -177,6 +177,7 @@ SB_INLINE v8 v8_exp(v8 x)
     p = v8_fma(p, r, v8_set(1.6666665459e-1f));
     p = v8_fma(p, r, v8_set(5.0000001201e-1f));
     p = v8_fma(p, r * r, r) + v8_set(1.0f);
+    n = v8_pick(n == n, n, v8_set(0.0f));
     v8i scale = (__builtin_convertvector(n, v8i) + v8i_set(127)) << 23;
     return p * (v8)scale;
 }

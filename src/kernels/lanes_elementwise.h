@@ -71,10 +71,10 @@ static void axpy2(float *a, const float *x, const float *b, size_t n)
     }
 }
 
-static void relu(float *x, size_t n)
+static void relu(float *y, const float *x, size_t n)
 {
     for (size_t i = 0; i < 8 * n; i += 8)
-        v8_store(x + i, v8_relu(v8_load(x + i)));
+        v8_store(y + i, v8_relu(v8_load(x + i)));
 }
 
 /* dy where y > 0 or y is NaN, else 0 */

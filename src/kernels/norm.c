@@ -50,22 +50,23 @@ static void batch_moments(const struct norm_job *j, uint32_t c)
 {
     const struct sb_norm *n = j->n;
     const struct sb_act *x = j->x;
-    double pivot = (double)n->running_mean[c], sum = 0.0, sum_sq = 0.0;
+    float pivot = *sb_act_plane(x, 0, c); /* any value near the mean will do */
+    double sum = 0.0, sum_sq = 0.0;
     double count = (double)x->batch * (double)pixels(x);
     for (uint32_t b = 0; b < x->blocks; b++) {
         float s[SB_LANES] = {0}, q[SB_LANES] = {0};
-        j->env->kernels->moments(sb_act_plane(x, b, c), pixels(x), n->running_mean[c], s,
-                                 q);
+        j->env->kernels->moments(sb_act_plane(x, b, c), pixels(x), pivot, s, q);
         sum += fold_lanes(s, sb_act_lanes(x, b));
         sum_sq += fold_lanes(q, sb_act_lanes(x, b));
     }
     double mean = sum / count, var = sum_sq / count - mean * mean;
     var = var > 0.0 || isnan(var) ? var : 0.0;
-    n->mean[c] = (float)(pivot + mean);
+    double centre = (double)pivot + mean;
+    n->mean[c] = (float)centre;
     n->inv_sd[c] = (float)(1.0 / sqrt(var + (double)n->epsilon));
     double unbiased = count > 1.0 ? var * count / (count - 1.0) : var;
     double m = (double)n->momentum;
-    n->running_mean[c] = (float)((1.0 - m) * pivot + m * (pivot + mean));
+    n->running_mean[c] = (float)((1.0 - m) * (double)n->running_mean[c] + m * centre);
     n->running_var[c] = (float)((1.0 - m) * (double)n->running_var[c] + m * unbiased);
 }
 

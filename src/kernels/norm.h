@@ -6,8 +6,8 @@
  *     inference  the same with the running averages
  *
  * A chunk is one channel: its planes are read for the sums and again, from cache, for the
- * result. Sums are taken about the running mean, so that float partial sums do not cancel,
- * and folded in double over blocks and lanes in order. Padding lanes do not count.
+ * result. Sums are taken about the channel's first pixel, so that float partial sums do not
+ * cancel, and folded in double over blocks and lanes in order. Padding lanes do not count.
  */
 #ifndef SB_KERNELS_NORM_H
 #define SB_KERNELS_NORM_H

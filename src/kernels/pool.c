@@ -51,8 +51,8 @@ static void mean_backward_chunk(void *context, size_t chunk, int worker)
                                         plane(j->out, chunk));
 }
 
-static sb_status check(const struct sb_act *x, const struct sb_act *y, uint32_t height,
-                       uint32_t width)
+static sb_status check(const char *what, const struct sb_act *x, const struct sb_act *y,
+                       uint32_t height, uint32_t width)
 {
     if (height == 0 || width == 0)
         return sb_fail(SB_EARG, "pooling: planes of %u x %u are smaller than a window",
@@ -60,7 +60,7 @@ static sb_status check(const struct sb_act *x, const struct sb_act *y, uint32_t 
     if (y->batch != x->batch || y->channels != x->channels || y->height != height ||
         y->width != width)
         return sb_fail(SB_EARG,
-                       "pooling: output is %u x %u x %u x %u; want %u x %u x %u x %u",
+                       "pooling: %s is %u x %u x %u x %u; want %u x %u x %u x %u", what,
                        y->batch, y->channels, y->height, y->width, x->batch, x->channels,
                        height, width);
     return SB_OK;
@@ -71,17 +71,18 @@ static void run(struct pool_job *j, const struct sb_act *shape, sb_chunk_fn *fn)
     sb_threads_run(j->env->threads, (size_t)shape->blocks * shape->channels, fn, j);
 }
 
-static sb_status check_max(const struct sb_act *x, const struct sb_act *y, uint32_t size)
+static sb_status check_max(const char *what, const struct sb_act *x,
+                           const struct sb_act *y, uint32_t size)
 {
     if (size == 0)
         return sb_fail(SB_EARG, "pooling: a window of size 0; must be at least 1");
-    return check(x, y, x->height / size, x->width / size);
+    return check(what, x, y, x->height / size, x->width / size);
 }
 
 sb_status sb_pool_max(const struct sb_env *env, const struct sb_act *x, uint32_t size,
                       struct sb_act *y)
 {
-    sb_status st = check_max(x, y, size);
+    sb_status st = check_max("output", x, y, size);
     struct pool_job j = {.env = env, .x = x, .out = y, .size = size};
     if (st == SB_OK)
         run(&j, x, max_chunk);
@@ -92,11 +93,11 @@ sb_status sb_pool_max_backward(const struct sb_env *env, const struct sb_act *x,
                                const struct sb_act *y, const struct sb_act *dy,
                                uint32_t size, struct sb_act *dx)
 {
-    sb_status st = check_max(x, y, size);
+    sb_status st = check_max("output", x, y, size);
     if (st == SB_OK)
-        st = check_max(x, dy, size);
+        st = check_max("output gradient", x, dy, size);
     if (st == SB_OK)
-        st = check(x, dx, x->height, x->width);
+        st = check("input gradient", x, dx, x->height, x->width);
     struct pool_job j = {env, x, y, dy, dx, size};
     if (st == SB_OK)
         run(&j, x, max_backward_chunk);
@@ -105,7 +106,7 @@ sb_status sb_pool_max_backward(const struct sb_env *env, const struct sb_act *x,
 
 sb_status sb_pool_mean(const struct sb_env *env, const struct sb_act *x, struct sb_act *y)
 {
-    sb_status st = check(x, y, 1, 1);
+    sb_status st = check("output", x, y, 1, 1);
     struct pool_job j = {.env = env, .x = x, .out = y};
     if (st == SB_OK)
         run(&j, x, mean_chunk);
@@ -115,7 +116,7 @@ sb_status sb_pool_mean(const struct sb_env *env, const struct sb_act *x, struct 
 sb_status sb_pool_mean_backward(const struct sb_env *env, const struct sb_act *dy,
                                 struct sb_act *dx)
 {
-    sb_status st = check(dx, dy, 1, 1);
+    sb_status st = check("output gradient", dx, dy, 1, 1);
     struct pool_job j = {.env = env, .dy = dy, .out = dx};
     if (st == SB_OK)
         run(&j, dx, mean_backward_chunk);

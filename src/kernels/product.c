@@ -1,6 +1,8 @@
 /* product - see product.h. */
 #include "kernels/product.h"
 
+#include <stdbool.h>
+
 static sb_status check(const char *what, const struct sb_act *a, uint32_t batch,
                        uint32_t channels, uint32_t height, uint32_t width)
 {
@@ -44,16 +46,26 @@ sb_status sb_check_forward(const struct sb_conv *c, const struct sb_forward *w,
     return st;
 }
 
-sb_status sb_check_backward(const struct sb_conv *c, const struct sb_backward *b,
-                            const struct sb_act *dx)
+static sb_status check_gradients(const struct sb_conv *c, const struct sb_backward *b,
+                                 bool need_x)
 {
     uint32_t batch = b->dy ? b->dy->batch : 1;
     sb_status st = check_out(c, "output gradient", b->dy, batch);
     if (st == SB_OK && b->dv)
         st = check_out(c, "variance gradient", b->dv, batch);
-    if (st == SB_OK && (b->dv || !dx))
+    if (st == SB_OK && need_x)
         st = check_in(c, "input", b->x, batch);
-    if (st == SB_OK && dx)
-        st = check_in(c, "input gradient", dx, batch);
     return st;
+}
+
+sb_status sb_check_input_gradient(const struct sb_conv *c, const struct sb_backward *b,
+                                  const struct sb_act *dx)
+{
+    sb_status st = check_gradients(c, b, b->dv != NULL);
+    return st == SB_OK ? check_in(c, "input gradient", dx, b->dy->batch) : st;
+}
+
+sb_status sb_check_weight_gradient(const struct sb_conv *c, const struct sb_backward *b)
+{
+    return check_gradients(c, b, true);
 }

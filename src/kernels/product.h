@@ -21,12 +21,12 @@ struct sb_backward {
     const struct sb_act *x;  /* needed with dv, and by the weight gradient */
 };
 
-/* Whether shapes fit the layer: SB_EARG with a sentence if not. dx NULL: the weight
- * gradient is meant. */
+/* Whether shapes fit the layer: SB_EARG with a sentence if not. */
 sb_status sb_check_forward(const struct sb_conv *c, const struct sb_forward *w,
                            const struct sb_act *x, const struct sb_act *y,
                            const struct sb_act *slope);
-sb_status sb_check_backward(const struct sb_conv *c, const struct sb_backward *b,
-                            const struct sb_act *dx);
+sb_status sb_check_input_gradient(const struct sb_conv *c, const struct sb_backward *b,
+                                  const struct sb_act *dx);
+sb_status sb_check_weight_gradient(const struct sb_conv *c, const struct sb_backward *b);
 
 #endif

@@ -374,7 +374,7 @@ sb_status sb_sparse_input_gradient(const struct sb_env *env, const struct sb_spa
 {
     sb_status st = check_batch(s, b->dy);
     if (st == SB_OK)
-        st = sb_check_backward(&s->conv, b, dx);
+        st = sb_check_input_gradient(&s->conv, b, dx);
     if (st != SB_OK)
         return st;
     struct products p = {
@@ -491,7 +491,7 @@ sb_status sb_sparse_weight_gradient(const struct sb_env *env, const struct sb_sp
 {
     sb_status st = check_batch(s, b->dy);
     if (st == SB_OK)
-        st = sb_check_backward(&s->conv, b, NULL);
+        st = sb_check_weight_gradient(&s->conv, b);
     if (st != SB_OK)
         return st;
     const struct sb_corr *r = &s->forward;

@@ -48,6 +48,7 @@ struct golden_op {
 extern const struct golden_op golden_tensor_ops[];
 extern const struct golden_op golden_eval_ops[];
 extern const struct golden_op golden_layer_ops[];
+extern const struct golden_op golden_net_ops[];
 
 /* Reads path; false and a noted failure if that does not work. Close always. */
 bool golden_open(struct golden_case *c, const struct sb_env *env, const char *path);

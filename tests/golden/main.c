@@ -26,7 +26,7 @@ struct tally {
 static const struct golden_op *find_op(const char *name)
 {
     const struct golden_op *const tables[] = {golden_tensor_ops, golden_eval_ops,
-                                              golden_layer_ops};
+                                              golden_layer_ops, golden_net_ops};
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
         for (const struct golden_op *op = tables[i]; op->name; op++)
             if (strcmp(op->name, name) == 0)

@@ -69,7 +69,7 @@ static void compare_unary(const struct sb_kernels *k)
         scalar->square(want[0], n), k->square(have[0], n);
         settle(k, "square", n, 0);
         deal(i, broken);
-        scalar->relu(want[0], n), k->relu(have[0], n);
+        scalar->relu(want[0], in[0], n), k->relu(have[0], in[0], n);
         settle(k, "relu", n, 0);
         scalar->relu_gradient(want[1], in[0], n), k->relu_gradient(have[1], in[0], n);
         settle(k, "relu_gradient", n, 0);
@@ -142,7 +142,7 @@ static const float *relu_result(int with)
 {
     struct dice d = {99};
     dice_fill(&d, broken, in[2], FLOATS);
-    scalar->relu(in[2], MOST);
+    scalar->relu(in[2], in[2], MOST);
     return with ? in[2] : NULL;
 }
 
@@ -421,7 +421,7 @@ static void check_meaning(const struct sb_kernels *k)
 {
     _Alignas(32) float x[8] = {NAN, -NAN, -0.0f, 0.0f, -1e-42f, 1e-42f, -INFINITY, 2.0f};
     _Alignas(32) float dy[8] = {1, 2, 3, 4, 5, 6, 7, 8};
-    k->relu(x, 1);
+    k->relu(x, x, 1);
     check(isnan(x[0]) && isnan(x[1]) && x[2] == 0.0f && x[3] == 0.0f && x[4] == 0.0f &&
               x[5] == 1e-42f && x[6] == 0.0f && x[7] == 2.0f,
           "%s: relu keeps NaN and what is above 0", k->name);

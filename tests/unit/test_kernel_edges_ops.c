@@ -286,11 +286,12 @@ static void norm_backward_refuses_other_shapes(void **state)
     fini_shapes(r.a);
 }
 
-static const char *pool_sentence(const struct sb_act *a, uint32_t height, uint32_t width)
+static const char *pool_sentence(const char *what, const struct sb_act *a,
+                                 uint32_t height, uint32_t width)
 {
     static char sentence[160];
     snprintf(sentence, sizeof sentence,
-             "pooling: output is %u x %u x %u x %u; want 2 x 3 x %u x %u", a->batch,
+             "pooling: %s is %u x %u x %u x %u; want 2 x 3 x %u x %u", what, a->batch,
              a->channels, a->height, a->width, height, width);
     return sentence;
 }
@@ -313,11 +314,12 @@ static void max_pool_refuses_other_shapes(void **state)
     refused(sb_pool_max(&env, &x, UINT32_MAX, &a[0]), SB_EARG,
             "pooling: planes of 8 x 11 are smaller than a window");
     for (int i = 1; i < SHAPES; i++) {
-        const char *sentence = pool_sentence(&a[i], 4, 5);
+        const char *sentence = pool_sentence("output", &a[i], 4, 5);
         refused(sb_pool_max(&env, &x, 2, &a[i]), SB_EARG, sentence);
         refused(sb_pool_max_backward(&env, &x, &a[i], &a[0], 2, &dx), SB_EARG, sentence);
+        sentence = pool_sentence("output gradient", &a[i], 4, 5);
         refused(sb_pool_max_backward(&env, &x, &a[0], &a[i], 2, &dx), SB_EARG, sentence);
-        sentence = pool_sentence(&a[i], 8, 11);
+        sentence = pool_sentence("input gradient", &a[i], 8, 11);
         refused(sb_pool_max_backward(&env, &x, &a[0], &a[0], 2, &a[i]), SB_EARG,
                 sentence);
     }
@@ -339,8 +341,10 @@ static void mean_pool_refuses_other_shapes(void **state)
     init_shapes(a);
     for (int i = 0; i < 4; i++) {
         check_must(sb_act_init(&y, s[i][0], s[i][1], s[i][2], s[i][3]), "act");
-        refused(sb_pool_mean(&env, &a[0], &y), SB_EARG, pool_sentence(&y, 1, 1));
-        refused(sb_pool_mean_backward(&env, &y, &a[0]), SB_EARG, pool_sentence(&y, 1, 1));
+        refused(sb_pool_mean(&env, &a[0], &y), SB_EARG,
+                pool_sentence("output", &y, 1, 1));
+        refused(sb_pool_mean_backward(&env, &y, &a[0]), SB_EARG,
+                pool_sentence("output gradient", &y, 1, 1));
         sb_act_fini(&y);
     }
     fini_shapes(a);

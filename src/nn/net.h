@@ -1,0 +1,134 @@
+/* net - a network planned once: parameters, buffers, forward and backward.
+ *
+ * Everything a step touches is sized in sb_net_init; a step allocates nothing. Values that
+ * backward needs stay (each node's output, and a Gaussian layer's slope); gradients live
+ * only from the first node that writes them to the node that consumes them, and share
+ * buffers accordingly. Some need none of their own:
+ *
+ *     norm         its input's gradient takes the place of its output's
+ *     add          both inputs' gradients are its output's: the same buffer
+ *     flatten      a view
+ *
+ * A buffer that several nodes write into is written by the first and added to by the rest;
+ * which is which is settled by the plan.
+ */
+#ifndef SB_NN_NET_H
+#define SB_NN_NET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/env.h"
+#include "base/status.h"
+#include "kernels/act.h"
+#include "kernels/norm.h"
+#include "nn/arch.h"
+#include "tensor/weight.h"
+
+/* Batch norm's numbers, with gradients and momenta. */
+struct sb_net_norm {
+    struct sb_norm norm;
+    float *memory; /* owned: 10 arrays of channels */
+    float *dgamma, *dbeta, *gamma_momentum, *beta_momentum;
+};
+
+struct sb_net_node {
+    struct sb_act y;     /* value; data borrowed from the net's memory or another node */
+    struct sb_act slope; /* of a Gaussian weight */
+    struct sb_act dy;    /* gradient, in a shared buffer */
+    uint32_t param;      /* index of the weight or norm */
+    bool add_in, add_other; /* its gradient adds to that input's instead of setting it */
+    bool in_wanted;         /* whether its input's gradient is needed */
+};
+
+struct sb_net {
+    struct sb_arch arch;         /* owned */
+    struct sb_net_node *node;    /* [arch.nodes] */
+    struct sb_weight *weight;    /* [arch.weights], in node order */
+    uint32_t *weight_node;       /* [arch.weights] its node */
+    struct sb_net_norm *norm;    /* [arch.norms] */
+    uint32_t *norm_node;         /* [arch.norms] */
+    struct sb_act input, logits; /* views of the first and the last node's value */
+    struct sb_act probabilities; /* logits after the loss; same shape, own memory */
+    uint32_t max_batch;
+    int threads;      /* scratch is there for this many */
+    void *scratch;    /* owned */
+    float *values;    /* owned: values and slopes */
+    float *gradients; /* owned */
+    size_t value_floats, gradient_floats, scratch_bytes;
+};
+
+struct sb_net_options {
+    const char *arch;
+    uint32_t channels, height, width, classes;
+    uint32_t max_batch;
+    int threads;
+    bool gauss;
+    bool inference;         /* no gradients, and values share memory where possible */
+    bool input_gradient;    /* keep the gradient of the images, too */
+    const uint32_t *active; /* [weights] how many exist; NULL: all */
+};
+
+sb_status sb_net_init(struct sb_net *n, const struct sb_net_options *o);
+void sb_net_fini(struct sb_net *n);
+
+/* Fresh parameters for a member: see sb_weight_start; norms are gamma 1, beta 0, running
+ * mean 0, running variance 1. */
+sb_status sb_net_start(struct sb_net *n, uint64_t seed, uint32_t member, float rho_init);
+
+/* After parameters or patterns changed. */
+void sb_net_refresh(const struct sb_env *env, struct sb_net *n);
+
+/* Images in the next forward; at most max_batch. */
+void sb_net_set_batch(struct sb_net *n, uint32_t batch);
+
+/* How a forward treats noise and batch norm. */
+struct sb_pass {
+    bool training; /* batch statistics, and running averages move */
+    bool sample;   /* draw activation noise; else the posterior mean */
+    uint64_t seed; /* of the noise ... */
+    uint32_t member, step;
+    const struct sb_act *const *eps; /* ... or the noise itself, [weights]; NULL: drawn */
+};
+
+/* From n->input to n->logits. */
+sb_status sb_net_forward(const struct sb_env *env, struct sb_net *n,
+                         const struct sb_pass *p);
+
+/* Mean cross-entropy of the last forward; fills n->probabilities and the gradient that
+ * sb_net_backward starts from. */
+sb_status sb_net_loss(const struct sb_env *env, struct sb_net *n, const uint32_t *label,
+                      double *loss);
+
+/* Gradients of all parameters' data term (a Gaussian's drho is that of its variance until
+ * sb_net_add_kl), after forward and loss. visit, if not NULL, is called for each weight as
+ * soon as the gradient of its output is known, last layer first, before that gradient's
+ * memory is used again: growth computes its dense gradient there. */
+typedef sb_status sb_net_visit_fn(void *context, uint32_t weight, const struct sb_act *x,
+                                  const struct sb_act *dy);
+sb_status sb_net_backward(const struct sb_env *env, struct sb_net *n,
+                          sb_net_visit_fn *visit, void *context);
+
+double sb_net_kl(const struct sb_env *env, const struct sb_net *n, float prior_sd);
+void sb_net_add_kl(const struct sb_env *env, struct sb_net *n, float factor,
+                   float prior_sd);
+
+/* One optimiser step of everything; derived values are refreshed. */
+void sb_net_step(const struct sb_env *env, struct sb_net *n, const struct sb_sgd *o,
+                 float rate_rho);
+
+/* Weights that exist, and all there could be. */
+uint64_t sb_net_active(const struct sb_net *n);
+uint64_t sb_net_weights(const struct sb_net *n);
+
+/* Multiply-adds of one image's forward, on existing weights / if all existed. */
+double sb_net_macs(const struct sb_net *n, bool dense);
+
+/* Bytes of parameters (with momenta, gradients and kernel order) and of activations. */
+size_t sb_net_bytes(const struct sb_net *n);
+
+/* Name of the first parameter that is not finite, or NULL. */
+const char *sb_net_not_finite(const struct sb_net *n);
+
+#endif

@@ -1,0 +1,11 @@
+/* plan - which memory each node of a net uses. Internal to nn/. */
+#ifndef SB_NN_PLAN_H
+#define SB_NN_PLAN_H
+
+#include "nn/net.h"
+
+/* Lays out values, slopes and (unless inference) gradients for n->max_batch images, and
+ * allocates them. */
+sb_status sb_net_plan(struct sb_net *n, bool gauss, bool inference, bool input_gradient);
+
+#endif

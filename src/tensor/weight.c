@@ -1,0 +1,224 @@
+/* weight - see weight.h. */
+#include "tensor/weight.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/rng.h"
+#include "kernels/dense.h"
+
+/* ---- life ---------------------------------------------------------------------------- */
+
+static sb_status allocate(struct sb_weight *w, bool bias)
+{
+    float **point[] = {&w->mu, &w->dmu, &w->mu_momentum, &w->mu_t};
+    float **gauss[] = {&w->rho, &w->drho, &w->rho_momentum, &w->s2, &w->s2_t};
+    float **biases[] = {&w->bias, &w->dbias, &w->bias_momentum};
+    size_t weights = ((size_t)w->nnz + 15) / 16 * 16,
+           outs = ((size_t)w->conv.out + 15) / 16 * 16;
+    size_t arrays = w->gauss ? 9 : 4, at = 0;
+    w->memory = sb_calloc(arrays * weights + (bias ? 3 * outs : 0), sizeof(float));
+    if (!w->memory)
+        return sb_fail(SB_ENOMEM, "no memory for a layer of %u weights", w->nnz);
+    for (size_t i = 0; i < 4; i++, at += weights)
+        *point[i] = w->memory + at;
+    for (size_t i = 0; w->gauss && i < 5; i++, at += weights)
+        *gauss[i] = w->memory + at;
+    for (size_t i = 0; bias && i < 3; i++, at += outs)
+        *biases[i] = w->memory + at;
+    return SB_OK;
+}
+
+sb_status sb_weight_init(struct sb_weight *w, const struct sb_conv *c,
+                         const struct sb_weight_options *o)
+{
+    uint32_t all = sb_conv_weights(c);
+    *w = (struct sb_weight){
+        .conv = *c, .gauss = o->gauss, .dense = o->active == all, .nnz = o->active};
+    if (o->active == 0 || o->active > all)
+        return sb_fail(SB_EARG, "a layer with %u of %u weights: must be 1 to all",
+                       o->active, all);
+    sb_status st =
+        w->dense ? SB_OK : sb_sparse_init(&w->kernel, c, o->max_batch, o->active);
+    return st == SB_OK ? allocate(w, o->bias) : st;
+}
+
+void sb_weight_fini(struct sb_weight *w)
+{
+    if (!w)
+        return;
+    sb_pattern_fini(&w->pattern);
+    sb_sparse_fini(&w->kernel);
+    sb_free(w->memory);
+    *w = (struct sb_weight){0};
+}
+
+sb_status sb_weight_set_pattern(struct sb_weight *w, const struct sb_pattern *p)
+{
+    if (w->dense)
+        return sb_fail(SB_EARG, "a dense layer takes no pattern");
+    if (p->nnz != w->nnz || p->rows != w->conv.out || p->cols != sb_conv_cols(&w->conv))
+        return sb_fail(
+            SB_EARG, "a pattern of %u weights in %u x %u; the layer has %u in %u x %u",
+            p->nnz, p->rows, p->cols, w->nnz, w->conv.out, sb_conv_cols(&w->conv));
+    struct sb_pattern copy;
+    sb_status st = sb_pattern_copy(p, &copy);
+    if (st == SB_OK)
+        st = sb_sparse_set_pattern(&w->kernel, copy.row_ptr, copy.col);
+    if (st != SB_OK) {
+        sb_pattern_fini(&copy);
+        return st;
+    }
+    sb_pattern_fini(&w->pattern);
+    w->pattern = copy;
+    return SB_OK;
+}
+
+/* ---- a fresh start ------------------------------------------------------------------- */
+
+/* Uniform in +-bound. */
+static void fill_uniform(const struct sb_stream *s, float bound, float *x, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        x[i] = bound * (2.0f * sb_rng_uniform(s, i) - 1.0f);
+}
+
+sb_status sb_weight_start(struct sb_weight *w, uint64_t seed, uint32_t member,
+                          uint32_t layer, float rho_init)
+{
+    float fan_in = (float)sb_conv_cols(&w->conv);
+    struct sb_stream s = sb_rng_stream(seed, SB_RNG_INIT, member, 0, layer);
+    struct sb_stream b = sb_rng_stream(seed, SB_RNG_INIT, member, 1, layer);
+    struct sb_stream where = sb_rng_stream(seed, SB_RNG_SUPPORT, member, 0, layer);
+    if (!w->dense) {
+        struct sb_pattern p;
+        sb_status st =
+            sb_pattern_random(&p, w->conv.out, sb_conv_cols(&w->conv), w->nnz, &where);
+        if (st == SB_OK)
+            st = sb_weight_set_pattern(w, &p);
+        sb_pattern_fini(&p);
+        if (st != SB_OK)
+            return st;
+    }
+    fill_uniform(&s, sqrtf(6.0f / fan_in), w->mu, w->nnz);
+    memset(w->mu_momentum, 0, w->nnz * sizeof(float));
+    if (w->gauss)
+        memset(w->rho_momentum, 0, w->nnz * sizeof(float));
+    for (uint32_t k = 0; w->gauss && k < w->nnz; k++)
+        w->rho[k] = rho_init;
+    if (w->bias) {
+        fill_uniform(&b, 1.0f / sqrtf(fan_in), w->bias, w->conv.out);
+        memset(w->bias_momentum, 0, w->conv.out * sizeof(float));
+    }
+    return SB_OK;
+}
+
+/* ---- products ------------------------------------------------------------------------ */
+
+void sb_weight_refresh(const struct sb_env *env, struct sb_weight *w)
+{
+    if (w->gauss)
+        sb_params_variance(env, w->rho, w->s2, w->nnz);
+    if (w->dense) {
+        sb_dense_transpose(&w->conv, w->mu, w->mu_t);
+        if (w->gauss)
+            sb_dense_transpose(&w->conv, w->s2, w->s2_t);
+    } else {
+        sb_sparse_transpose(&w->kernel, w->mu, w->mu_t);
+        if (w->gauss)
+            sb_sparse_transpose(&w->kernel, w->s2, w->s2_t);
+    }
+}
+
+size_t sb_weight_scratch(const struct sb_weight *w)
+{
+    /* the dense gradient of an update runs on every layer */
+    size_t dense = sb_dense_scratch(&w->conv),
+           sparse = w->dense ? 0 : sb_sparse_scratch(&w->kernel);
+    return dense > sparse ? dense : sparse;
+}
+
+sb_status sb_weight_forward(const struct sb_env *env, const struct sb_weight *w,
+                            const struct sb_act *x, const struct sb_noise *noise,
+                            struct sb_act *y, struct sb_act *slope, void *scratch)
+{
+    struct sb_forward f = {w->mu, noise && w->gauss ? w->s2 : NULL, w->bias, noise};
+    return w->dense ? sb_dense_forward(env, &w->conv, &f, x, y, slope, scratch)
+                    : sb_sparse_forward(env, &w->kernel, &f, x, y, slope, scratch);
+}
+
+sb_status sb_weight_backward(const struct sb_env *env, struct sb_weight *w,
+                             const struct sb_weight_backward *b, void *scratch)
+{
+    struct sb_backward in = {b->dy, w->gauss ? b->slope : NULL, b->x};
+    sb_status st = SB_OK;
+    if (in.dv)
+        sb_act_multiply(env, b->slope, b->dy);
+    if (w->bias)
+        sb_act_channel_sums(env, b->dy, w->dbias);
+    if (b->dx)
+        st = w->dense ? sb_dense_input_gradient(env, &w->conv, &in, w->mu_t, w->s2_t,
+                                                b->dx, b->add, scratch)
+                      : sb_sparse_input_gradient(env, &w->kernel, &in, w->mu_t, w->s2_t,
+                                                 b->dx, b->add, scratch);
+    if (st != SB_OK)
+        return st;
+    return w->dense
+               ? sb_dense_weight_gradient(env, &w->conv, &in, w->dmu, w->drho, scratch)
+               : sb_sparse_weight_gradient(env, &w->kernel, &in, w->dmu, w->drho,
+                                           scratch);
+}
+
+sb_status sb_weight_dense_gradient(const struct sb_env *env, const struct sb_weight *w,
+                                   const struct sb_act *x, const struct sb_act *dy,
+                                   float *gradient)
+{
+    struct sb_backward in = {dy, NULL, x};
+    void *scratch = sb_malloc(sb_dense_scratch(&w->conv), (size_t)env->threads);
+    if (!scratch)
+        return sb_fail(SB_ENOMEM, "no memory for the dense gradient of %u weights",
+                       sb_conv_weights(&w->conv));
+    sb_status st = sb_dense_weight_gradient(env, &w->conv, &in, gradient, NULL, scratch);
+    sb_free(scratch);
+    return st;
+}
+
+/* ---- parameters ---------------------------------------------------------------------- */
+
+double sb_weight_kl(const struct sb_env *env, const struct sb_weight *w, float prior_sd)
+{
+    return w->gauss ? sb_params_kl(env, w->mu, w->rho, prior_sd, w->nnz) : 0.0;
+}
+
+void sb_weight_add_kl(const struct sb_env *env, struct sb_weight *w, float factor,
+                      float prior_sd)
+{
+    if (w->gauss)
+        sb_params_gradient(env, w->mu, w->rho, w->drho, factor, prior_sd, w->dmu, w->drho,
+                           w->nnz);
+}
+
+void sb_weight_step(const struct sb_env *env, struct sb_weight *w, const struct sb_sgd *o,
+                    float rate_rho)
+{
+    sb_params_sgd(env, o, w->mu, w->dmu, w->mu_momentum, w->nnz);
+    if (w->bias)
+        sb_params_sgd(env, o, w->bias, w->dbias, w->bias_momentum, w->conv.out);
+    if (w->gauss) {
+        struct sb_sgd rho = {rate_rho, o->momentum, 0.0f, o->nesterov};
+        sb_params_sgd(env, &rho, w->rho, w->drho, w->rho_momentum, w->nnz);
+    }
+}
+
+sb_status sb_weight_update(struct sb_weight *w, const float *gradient, double rate,
+                           enum sb_criterion criterion, struct sb_topology_stats *stats)
+{
+    float *state[] = {w->mu_momentum, w->rho_momentum};
+    struct sb_topology_layer layer = {&w->pattern, w->mu, w->rho, state,
+                                      w->gauss ? 2 : 1};
+    sb_status st = sb_topology_prune_grow(&layer, gradient, rate, criterion, stats);
+    if (st == SB_OK)
+        st = sb_sparse_set_pattern(&w->kernel, w->pattern.row_ptr, w->pattern.col);
+    return st;
+}

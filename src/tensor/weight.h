@@ -1,0 +1,102 @@
+/* weight - the weights of one layer that exist: numbers, gradients, momenta and products.
+ *
+ * All arrays have one entry per existing weight, in the order of the pattern. A Gaussian
+ * weight is N(mu, sigma^2), sigma = softplus(rho); a point weight is mu alone. A layer all
+ * of whose weights exist has no pattern and runs on BLAS. A bias is a point parameter.
+ *
+ * What the kernels take is derived from mu and rho: the variance s2 and, for the input
+ * gradient, both in transposed order. sb_weight_refresh brings them up to date after mu,
+ * rho or the pattern changed.
+ */
+#ifndef SB_TENSOR_WEIGHT_H
+#define SB_TENSOR_WEIGHT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/env.h"
+#include "base/status.h"
+#include "kernels/act.h"
+#include "kernels/conv.h"
+#include "kernels/params.h"
+#include "kernels/product.h"
+#include "kernels/sparse.h"
+#include "tensor/pattern.h"
+#include "tensor/topology.h"
+
+struct sb_weight {
+    struct sb_conv conv;
+    bool gauss, dense;
+    uint32_t nnz;
+    struct sb_pattern pattern; /* empty when dense */
+    struct sb_sparse kernel;   /* empty when dense */
+    float *memory;             /* owned; the arrays below are pieces of it */
+    float *mu, *rho;           /* [nnz]; rho NULL: point */
+    float *dmu, *drho;         /* gradients; drho is ds2 until sb_weight_add_kl */
+    float *mu_momentum, *rho_momentum;
+    float *s2, *mu_t, *s2_t;             /* derived */
+    float *bias, *dbias, *bias_momentum; /* [out], NULL: none */
+};
+
+struct sb_weight_options {
+    uint32_t max_batch;
+    uint32_t active; /* weights that exist; all of them: dense */
+    bool gauss, bias;
+};
+
+/* Memory for everything, numbers zero, no pattern yet. The caller calls sb_weight_fini,
+ * also after a failure. */
+sb_status sb_weight_init(struct sb_weight *w, const struct sb_conv *c,
+                         const struct sb_weight_options *o);
+void sb_weight_fini(struct sb_weight *w);
+
+/* Takes over a pattern of exactly the planned number of weights (not for dense layers). */
+sb_status sb_weight_set_pattern(struct sb_weight *w, const struct sb_pattern *p);
+
+/* A fresh start for (seed, member, layer): a random support, mu uniform in
+ * +-sqrt(6 / dense fan-in), rho = rho_init, bias uniform in +-1 / sqrt(fan-in), momenta 0. */
+sb_status sb_weight_start(struct sb_weight *w, uint64_t seed, uint32_t member,
+                          uint32_t layer, float rho_init);
+
+void sb_weight_refresh(const struct sb_env *env, struct sb_weight *w);
+
+/* Bytes of scratch a thread needs. */
+size_t sb_weight_scratch(const struct sb_weight *w);
+
+/* noise NULL: the mean alone, and slope is not touched. */
+sb_status sb_weight_forward(const struct sb_env *env, const struct sb_weight *w,
+                            const struct sb_act *x, const struct sb_noise *noise,
+                            struct sb_act *y, struct sb_act *slope, void *scratch);
+
+struct sb_weight_backward {
+    const struct sb_act *x, *dy;
+    struct sb_act *slope; /* what forward left; becomes dv. NULL after a mean forward */
+    struct sb_act *dx;    /* NULL: not wanted */
+    bool add;             /* dx += */
+};
+
+/* Fills dmu, drho (the gradient of s2), dbias and dx. */
+sb_status sb_weight_backward(const struct sb_env *env, struct sb_weight *w,
+                             const struct sb_weight_backward *b, void *scratch);
+
+/* The mean data term's gradient for every position, [out][in][kh][kw], existing or not. */
+sb_status sb_weight_dense_gradient(const struct sb_env *env, const struct sb_weight *w,
+                                   const struct sb_act *x, const struct sb_act *dy,
+                                   float *gradient);
+
+double sb_weight_kl(const struct sb_env *env, const struct sb_weight *w, float prior_sd);
+
+/* Adds factor times the gradient of the KL term; drho becomes rho's gradient. */
+void sb_weight_add_kl(const struct sb_env *env, struct sb_weight *w, float factor,
+                      float prior_sd);
+
+/* One optimiser step of mu and bias with o, of rho with rate_rho and no decay. */
+void sb_weight_step(const struct sb_env *env, struct sb_weight *w, const struct sb_sgd *o,
+                    float rate_rho);
+
+/* One prune-grow update from the dense gradient; the kernel order is rebuilt. */
+sb_status sb_weight_update(struct sb_weight *w, const float *gradient, double rate,
+                           enum sb_criterion criterion, struct sb_topology_stats *stats);
+
+#endif
