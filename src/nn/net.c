@@ -156,6 +156,25 @@ void sb_net_set_batch(struct sb_net *n, uint32_t batch)
     n->logits = n->node[n->arch.nodes - 1].y;
 }
 
+void sb_net_set_input(struct sb_net *n, const struct sb_act *x)
+{
+    struct sb_act *y = &n->node[0].y;
+    sb_net_set_batch(n, x->batch);
+    if (y->plane == x->plane) {
+        y->data = x->data;
+    } else {
+        y->data = n->values; /* its own memory: the first of all values */
+        for (uint32_t b = 0; b < x->blocks; b++)
+            for (uint32_t c = 0; c < x->channels; c++)
+                memcpy(sb_act_plane(y, b, c), sb_act_plane(x, b, c),
+                       (size_t)x->height * x->width * SB_LANES * sizeof(float));
+    }
+    for (uint32_t i = 1; i < n->arch.nodes; i++) /* views of the images */
+        if (n->arch.node[i].kind == SB_NODE_FLATTEN && n->arch.node[i].in == 0)
+            n->node[i].y.data = y->data;
+    n->input = *y;
+}
+
 /* ---- forward ------------------------------------------------------------------------- */
 
 static sb_status forward_weight(const struct sb_env *env, struct sb_net *n, uint32_t i,
@@ -250,8 +269,6 @@ static sb_status backward_weight(const struct backward *b, uint32_t i)
     struct sb_net_node *node = &n->node[i];
     struct sb_net_node *in = &n->node[n->arch.node[i].in];
     struct sb_weight *w = &n->weight[node->param];
-    sb_status st =
-        b->visit ? b->visit(b->context, node->param, &in->y, &node->dy) : SB_OK;
     struct sb_weight_backward wb = {
         .x = &in->y,
         .dy = &node->dy,
@@ -259,7 +276,10 @@ static sb_status backward_weight(const struct backward *b, uint32_t i)
         .dx = node->in_wanted ? &in->dy : NULL,
         .add = node->add_in,
     };
-    return st == SB_OK ? sb_weight_backward(b->env, w, &wb, n->scratch) : st;
+    sb_status st = sb_weight_backward(b->env, w, &wb, n->scratch);
+    if (st == SB_OK && b->visit)
+        st = b->visit(b->context, node->param, &in->y, &node->dy);
+    return st;
 }
 
 static sb_status backward_norm(const struct backward *b, uint32_t i)

@@ -83,6 +83,10 @@ void sb_net_refresh(const struct sb_env *env, struct sb_net *n);
 /* Images in the next forward; at most max_batch. */
 void sb_net_set_batch(struct sb_net *n, uint32_t batch);
 
+/* The next forward reads x, which must stay until backward is done; at most max_batch
+ * images of the network's shape. */
+void sb_net_set_input(struct sb_net *n, const struct sb_act *x);
+
 /* How a forward treats noise and batch norm. */
 struct sb_pass {
     bool training; /* batch statistics, and running averages move */
@@ -103,8 +107,8 @@ sb_status sb_net_loss(const struct sb_env *env, struct sb_net *n, const uint32_t
 
 /* Gradients of all parameters' data term (a Gaussian's drho is that of its variance until
  * sb_net_add_kl), after forward and loss. visit, if not NULL, is called for each weight as
- * soon as the gradient of its output is known, last layer first, before that gradient's
- * memory is used again: growth computes its dense gradient there. */
+ * soon as its gradients are there, last layer first, while its input and its output's
+ * gradient still are: growth computes its dense gradient and moves the support there. */
 typedef sb_status sb_net_visit_fn(void *context, uint32_t weight, const struct sb_act *x,
                                   const struct sb_act *dy);
 sb_status sb_net_backward(const struct sb_env *env, struct sb_net *n,

@@ -15,8 +15,9 @@
 
 #include "tensor/topology.h"
 
-/* A recipe's line has at most 197 bytes (inih), so a value has fewer. */
-enum { SB_CONFIG_NAME = 64, SB_CONFIG_PATH = 160, SB_CONFIG_LIST = 8 };
+/* A recipe's line has at most 198 bytes (inih): room for a path, or for six numbers of up
+ * to 24. */
+enum { SB_CONFIG_NAME = 64, SB_CONFIG_PATH = 160, SB_CONFIG_LIST = 6 };
 
 struct sb_config_list {
     uint32_t count;

@@ -1,0 +1,45 @@
+/* step - one batch: forward, loss, backward, and either an optimiser step or a move of the
+ * support. */
+#ifndef SB_TRAIN_STEP_H
+#define SB_TRAIN_STEP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/env.h"
+#include "base/status.h"
+#include "kernels/params.h"
+#include "nn/net.h"
+
+struct sb_step_options {
+    uint64_t seed;        /* of the activation noise ... */
+    uint32_t run, number; /* ... with the run and the step within it */
+    struct sb_sgd sgd;
+    float lr_rho;
+    float kl_factor; /* beta / N */
+    float prior_sd;
+    double rate; /* of a prune-grow update on this batch; negative: none */
+    enum sb_criterion criterion;
+    bool step_on_update; /* an update's batch also takes an optimiser step */
+    bool collect;        /* keep this batch's dense gradients for the update to come */
+    uint32_t batches;    /* whose gradients an update averages, this one included */
+};
+
+/* Dense gradients of earlier batches, where growth averages over several; zeroed: none. */
+struct sb_growth {
+    float **sum; /* [weights] owned; NULL: nothing collected */
+    uint32_t layers;
+    uint32_t count;             /* batches in the sums */
+    uint64_t dropped, returned; /* of the last update, over all layers */
+};
+
+void sb_growth_fini(struct sb_growth *g);
+
+/* One training batch; *loss is its mean cross-entropy. SB_ENUMERIC if that is not finite,
+ * before any parameter is touched. Only an update allocates. */
+sb_status sb_train_step(const struct sb_env *env, struct sb_net *n,
+                        const struct sb_act *x, const uint32_t *label,
+                        const struct sb_step_options *o, struct sb_growth *growth,
+                        double *loss);
+
+#endif
