@@ -1,0 +1,96 @@
+/* model - an ensemble in one file: members, and what is needed to use them.
+ *
+ * The file is safetensors. Metadata, all texts:
+ *
+ *     format          "sebays-model"
+ *     version         "1"
+ *     arch, method    names
+ *     posterior       "gauss" or "point"
+ *     shape           [channels,height,width]
+ *     classes         "10"
+ *     class_names     ["T-shirt/top", ...] or []
+ *     normalisation   {"mean":[...],"sd":[...]}, of pixels in [0, 1], one a channel
+ *     members         [{"sample_seed":"17","accuracy":0.9,"nll":...,"ece":...,"epoch":4},
+ *                      ...]; inf, -inf and nan are strings
+ *     recipe          the recipe's text
+ *
+ * Tensors, for each member m from 0 and each layer of the architecture in order:
+ *
+ *     member<m>.<weight>.positions   I32 [nnz], strictly increasing row * columns + column;
+ *                                    absent when every weight exists
+ *     member<m>.<weight>.mu          F32 [nnz], or [out, in] / [out, in, kh, kw] when every
+ *                                    weight exists
+ *     member<m>.<weight>.rho         like mu; sigma = softplus(rho); absent in point models
+ *     member<m>.<weight>.bias        F32 [out], linear layers only
+ *     member<m>.<norm>.weight, .bias, .running_mean, .running_var   F32 [channels]
+ *
+ * Equal contents give equal bytes. A file that opened is complete: nothing missing, nothing
+ * unknown, every number finite. The reader asks for no more memory than the tensors that
+ * are there justify.
+ */
+#ifndef SB_MODEL_MODEL_H
+#define SB_MODEL_MODEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/status.h"
+#include "model/member.h"
+#include "nn/arch.h"
+#include "nn/net.h"
+
+/* What a model is besides its members. Given to sb_model_init it is borrowed; in a model it
+ * points into the model's own memory. */
+struct sb_model_info {
+    const char *arch;   /* as sb_arch_init takes it */
+    const char *method; /* of training, a name */
+    const char *recipe; /* the text of it; only what changes results belongs there */
+    uint32_t channels, height, width, classes;
+    const char *const *class_name; /* [classes], UTF-8; NULL: unknown */
+    const float *mean, *sd;        /* [channels] */
+    bool gauss;
+};
+
+struct sb_model {
+    struct sb_model_info info;
+    struct sb_arch arch;      /* owned; names and shapes of the layers */
+    struct sb_member *member; /* [members] owned */
+    uint32_t members, room;
+    void *memory; /* owned: what info points to */
+};
+
+/* A model without members; info is copied. SB_EARG for an unknown architecture, texts that
+ * are not UTF-8, or a normalisation that is not finite with positive sd. The caller calls
+ * sb_model_fini, also after a failure. */
+sb_status sb_model_init(struct sb_model *m, const struct sb_model_info *info);
+void sb_model_fini(struct sb_model *m);
+
+/* Moves a member in: *member is zeroed, unless it fails. It must be of the model's
+ * architecture and posterior, else SB_EARG. */
+sb_status sb_model_add(struct sb_model *m, struct sb_member *member);
+
+/* Writes path in one step (base/file.h). */
+sb_status sb_model_write(const struct sb_model *m, const char *path);
+
+/* m needs no fini after a failure, but may have it. */
+sb_status sb_model_read(struct sb_model *m, const char *path);
+
+/* The same for bytes in memory; path is for sentences only. */
+sb_status sb_model_read_bytes(struct sb_model *m, const char *path, const void *bytes,
+                              size_t size);
+
+struct sb_model_plan {
+    uint32_t max_batch;
+    int threads;
+    bool inference;      /* no gradients */
+    bool input_gradient; /* keep the gradient of the images */
+    bool gauss;          /* for activation noise; else a point net, for means and draws */
+};
+
+/* A network that members like member `i` fit into; nothing is loaded yet. The caller calls
+ * sb_net_fini, also after a failure. */
+sb_status sb_model_net(const struct sb_model *m, uint32_t i,
+                       const struct sb_model_plan *p, struct sb_net *net);
+
+#endif
