@@ -1,0 +1,119 @@
+/* evaluate - validation while training, and members and ensemble on the test set. */
+#include <math.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "train/predict.h"
+#include "train/state.h"
+
+sb_status sb_trainer_validate(struct sb_trainer *t, struct sb_scores *out)
+{
+    uint32_t n = t->source.part.valids, classes = t->net.arch.classes;
+    *out = (struct sb_scores){NAN, NAN, NAN, NAN};
+    if (n == 0)
+        return SB_OK;
+    float *p = sb_malloc((size_t)n * classes, sizeof *p);
+    int32_t *label = sb_malloc(n, sizeof *label);
+    sb_status st = SB_OK;
+    if (!p || !label) {
+        st = sb_fail(SB_ENOMEM, "no memory to validate on %u images", n);
+        goto done;
+    }
+    struct sb_batch_source source = t->source.validation;
+    source.member = (uint32_t)t->at.run;
+    source.step = (uint32_t)t->at.step;
+    struct sb_predict job = {.env = t->env,
+                             .net = &t->net,
+                             .source = &source,
+                             .index = t->source.part.valid,
+                             .n = n};
+    st = sb_predict_run(&job, p, label);
+    const float *members[1] = {p};
+    struct sb_probs probs = {members, 1, n, classes};
+    if (st == SB_OK)
+        st = sb_metrics_of(&probs, label, t->config->eval.bins, out);
+done:
+    sb_free(p);
+    sb_free(label);
+    return st;
+}
+
+/* ---- the test set -------------------------------------------------------------------- */
+
+/* Member m's probabilities on the test set, by the recipe's way of sampling: one draw, the
+ * mean of several, the posterior mean, or activation noise. */
+static sb_status predict_member(struct sb_trainer *t, uint32_t m, float *out, float *draw,
+                                int32_t *label)
+{
+    const struct sb_config_eval *e = &t->config->eval;
+    const struct sb_member *member = &t->member[m];
+    bool gauss = t->method->posterior == SB_POSTERIOR_GAUSS;
+    bool drawn =
+        gauss && (e->sampling == SB_CONFIG_DRAW || e->sampling == SB_CONFIG_DRAWS);
+    uint32_t draws = drawn && e->sampling == SB_CONFIG_DRAWS ? e->draws : 1;
+    size_t n = (size_t)t->source.test.n * t->net.arch.classes;
+    struct sb_predict job = {.env = t->env,
+                             .net = &t->net,
+                             .source = &t->source.test_clean,
+                             .n = t->source.test.n,
+                             .noise = gauss && e->sampling == SB_CONFIG_ACTIVATION_NOISE,
+                             .seed = member->sample_seed,
+                             .member = m};
+    memset(out, 0, n * sizeof *out);
+    for (uint32_t d = 0; d < draws; d++) {
+        sb_status st = drawn ? sb_member_draw(member, t->env, &t->net, d)
+                             : sb_member_load(member, t->env, &t->net);
+        if (st == SB_OK)
+            st = sb_predict_run(&job, draw, label);
+        if (st != SB_OK)
+            return st;
+        for (size_t i = 0; i < n; i++)
+            out[i] += draw[i] / (float)draws;
+    }
+    return SB_OK;
+}
+
+static sb_status test_members(struct sb_trainer *t, float *p, float *draw, int32_t *label,
+                              const float **members, struct sb_run_result *out)
+{
+    uint32_t n = t->source.test.n, classes = t->net.arch.classes;
+    unsigned bins = t->config->eval.bins;
+    sb_status st = SB_OK;
+    for (uint32_t m = 0; m < out->members && st == SB_OK; m++) {
+        float *mine = p + (size_t)m * n * classes;
+        members[m] = mine;
+        struct sb_probs one = {&members[m], 1, n, classes};
+        st = predict_member(t, m, mine, draw, label);
+        if (st == SB_OK)
+            st = sb_metrics_of(&one, label, bins, &out->member[m]);
+    }
+    struct sb_probs all = {members, out->members, n, classes};
+    return st == SB_OK ? sb_metrics_of(&all, label, bins, &out->ensemble) : st;
+}
+
+sb_status sb_trainer_test(struct sb_trainer *t, struct sb_run_result *out)
+{
+    size_t n = (size_t)t->source.test.n * t->net.arch.classes;
+    uint32_t members = t->members;
+    float *p = sb_malloc(n * members, sizeof *p), *draw = sb_malloc(n, sizeof *draw);
+    int32_t *label = sb_malloc(t->source.test.n, sizeof *label);
+    const float **list = sb_calloc(members, sizeof *list);
+    sb_status st = SB_OK;
+    out->members = members;
+    out->member = sb_calloc(members, sizeof *out->member);
+    if (!p || !draw || !label || !list || !out->member)
+        st = sb_fail(SB_ENOMEM, "no memory to test %u members on %u images", members,
+                     t->source.test.n);
+    if (st == SB_OK)
+        st = test_members(t, p, draw, label, list, out);
+    double images = (double)t->at.images, macs = sb_net_macs(&t->net, false);
+    out->density = (double)sb_net_active(&t->net) / (double)sb_net_weights(&t->net);
+    out->train_seconds = t->at.seconds;
+    out->images_per_second = images / t->at.seconds;
+    out->training_flops = 2.0 * macs * 3.0 * images; /* METHOD 6: means only */
+    sb_free(p);
+    sb_free(draw);
+    sb_free(label);
+    sb_free(list);
+    return st;
+}

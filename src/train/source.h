@@ -1,0 +1,31 @@
+/* source - the data of a run as its recipe describes it: both splits, what is held out, and
+ * how pixels become numbers. */
+#ifndef SB_TRAIN_SOURCE_H
+#define SB_TRAIN_SOURCE_H
+
+#include "base/env.h"
+#include "base/status.h"
+#include "data/batch.h"
+#include "data/dataset.h"
+#include "data/normalise.h"
+#include "data/split.h"
+#include "train/config.h"
+
+struct sb_source {
+    struct sb_dataset train, test;
+    struct sb_indices part; /* of train: what is trained on, what validates */
+    struct sb_normalise normal;
+    struct sb_augment augment; /* of training batches */
+    struct sb_batch_source
+        train_clean; /* views for prediction, without augmentation ... */
+    struct sb_batch_source test_clean;
+    struct sb_batch_source validation; /* ... but for the recipe that wants it */
+};
+
+/* The views point into s: it must not move. The caller calls sb_source_fini, also after a
+ * failure. */
+sb_status sb_source_open(struct sb_source *s, const struct sb_env *env,
+                         const struct sb_config *c);
+void sb_source_fini(struct sb_source *s);
+
+#endif

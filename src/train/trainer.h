@@ -1,0 +1,55 @@
+/* trainer - a run from its recipe to its members (METHOD 4, Algorithm 1).
+ *
+ * The run directory holds everything:
+ *
+ *     recipe.ini                  the resolved recipe
+ *     metrics.jsonl               one object a validation
+ *     checkpoint-*.safetensors    where a stopped run goes on, the last two
+ *     model.safetensors           the members
+ *     results.json                figures on the test set
+ *
+ * A run is a function of its recipe alone: thread count, kernels and interruptions do not
+ * change a bit of the model.
+ */
+#ifndef SB_TRAIN_TRAINER_H
+#define SB_TRAIN_TRAINER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/env.h"
+#include "base/progress.h"
+#include "base/status.h"
+#include "eval/metrics.h"
+#include "train/config.h"
+#include "train/method.h"
+
+struct sb_run_options {
+    const char *out;     /* run directory; created */
+    const char *recipe;  /* the resolved recipe's text, for people */
+    const char *essence; /* only what changes results: for the model and checkpoints */
+    bool resume;
+    struct sb_progress *progress; /* may be NULL */
+};
+
+struct sb_run_result {
+    struct sb_scores ensemble;
+    struct sb_scores *member; /* [members] owned */
+    uint32_t members;
+    double density;
+    double train_seconds, images_per_second, training_flops;
+};
+
+/* Trains, evaluates on the test set, writes the files. SB_ECANCELED: progress asked to
+ * stop, and a checkpoint was written. */
+sb_status sb_run_train(const struct sb_env *env, const struct sb_config *c,
+                       const struct sb_method *m, const struct sb_run_options *o,
+                       struct sb_run_result *out);
+void sb_run_result_fini(struct sb_run_result *r);
+
+/* What a run would take, as text for people: parameters, weights that exist, memory, and
+ * an estimate of the time from a few real steps. The caller owns *out (sb_free). */
+sb_status sb_run_plan(const struct sb_env *env, const struct sb_config *c,
+                      const struct sb_method *m, char **out);
+
+#endif
