@@ -211,7 +211,8 @@ static void put_list(struct writer *w)
     const struct sb_option *o;
     for (size_t i = 0; (o = sb_option_at(i)); i++) {
         put_section(w, i);
-        put(w, "%s = %s\n        %s\n", key_of(o), o->initial, o->help);
+        put(w, "%s =%s%s\n        %s\n", key_of(o), o->initial[0] ? " " : "", o->initial,
+            o->help);
         sb_option_expected(o, expected, sizeof expected);
         if (strcmp(o->name, "method.name") == 0) {
             for (size_t k = 0; sb_method_at(k); k++)

@@ -1,0 +1,144 @@
+/* args - see args.h. */
+#include "args.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum kind { SWITCH, TEXT, NUMBER, SETTING };
+
+static const struct flag {
+    const char *name, *value; /* value: what to call it; NULL for a switch */
+    enum cli_flags bit;
+    enum kind kind;
+    size_t offset; /* in struct cli_args */
+} flags[] = {
+    {"--out", "DIR", CLI_OUT, TEXT, offsetof(struct cli_args, out)},
+    {"--set", "section.key=value", CLI_SET, SETTING, 0},
+    {"--threads", "N", CLI_THREAD, NUMBER, offsetof(struct cli_args, threads)},
+    {"--isa", "NAME", CLI_ISA, TEXT, offsetof(struct cli_args, isa)},
+    {"--resume", NULL, CLI_RESUME, SWITCH, offsetof(struct cli_args, resume)},
+    {"--dry-run", NULL, CLI_DRY_RUN, SWITCH, offsetof(struct cli_args, dry_run)},
+    {"--quiet", NULL, CLI_QUIET, SWITCH, offsetof(struct cli_args, quiet)},
+};
+
+__attribute__((format(printf, 2, 3))) static bool refuse(char message[CLI_MESSAGE],
+                                                         const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    vsnprintf(message, CLI_MESSAGE, format, list);
+    va_end(list);
+    return false;
+}
+
+/* The flag that arg names, up to a '='; NULL if the command has no such flag. */
+static const struct flag *find(const struct cli_command *command, const char *arg)
+{
+    size_t n = strcspn(arg, "=");
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
+        if (flags[i].bit & command->flags && strlen(flags[i].name) == n &&
+            strncmp(flags[i].name, arg, n) == 0)
+            return &flags[i];
+    return NULL;
+}
+
+static bool take_number(const char *text, unsigned *out)
+{
+    size_t n = strlen(text);
+    if (n == 0 || n > 9 || strspn(text, "0123456789") != n)
+        return false;
+    *out = (unsigned)strtoul(text, NULL, 10);
+    return *out >= 1 && *out <= CLI_THREADS;
+}
+
+static bool take_value(const struct flag *f, const char *value, struct cli_args *args,
+                       char message[CLI_MESSAGE])
+{
+    void *field = (char *)args + f->offset;
+    switch (f->kind) {
+    case SWITCH:
+        *(bool *)field = true;
+        break;
+    case TEXT:
+        if (!value[0])
+            return refuse(message, "%s: want %s, have nothing", f->name, f->value);
+        *(const char **)field = value;
+        break;
+    case NUMBER:
+        if (!take_number(value, field))
+            return refuse(message, "%s %s: want a whole number in 1 .. %d", f->name,
+                          value, CLI_THREADS);
+        break;
+    case SETTING:
+        if (args->sets == CLI_SETS)
+            return refuse(message, "--set: at most %d of them; write a recipe", CLI_SETS);
+        args->set[args->sets++] = value;
+        break;
+    }
+    return true;
+}
+
+/* argv[*at] is a flag; *at moves past its value if that is an argument of its own. */
+static bool take_flag(const struct cli_command *command, int argc, char *const *argv,
+                      int *at, struct cli_args *args, char message[CLI_MESSAGE])
+{
+    const char *arg = argv[*at], *equals = strchr(arg, '=');
+    const struct flag *f = find(command, arg);
+    if (!f)
+        return refuse(message, "there is no option '%s'; see 'sebays %s --help'", arg,
+                      command->name);
+    if (f->kind == SWITCH && equals)
+        return refuse(message, "%s takes no value", f->name);
+    if (f->kind == SWITCH || equals)
+        return take_value(f, equals ? equals + 1 : "", args, message);
+    if (*at + 1 >= argc)
+        return refuse(message, "%s: want %s, have nothing", f->name, f->value);
+    return take_value(f, argv[++*at], args, message);
+}
+
+static bool take_operand(const struct cli_command *command, const char *arg,
+                         struct cli_args *args, char message[CLI_MESSAGE])
+{
+    if (!command->operand)
+        return refuse(message, "'%s': %s takes no argument", arg, command->name);
+    if (args->operand)
+        return refuse(message, "'%s': want one %s, have '%s' already", arg,
+                      command->operand, args->operand);
+    args->operand = arg;
+    return true;
+}
+
+static bool asks_for_help(int argc, char *const *argv)
+{
+    for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++)
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
+            return true;
+    return false;
+}
+
+bool cli_args_parse(const struct cli_command *command, int argc, char *const *argv,
+                    struct cli_args *args, char message[CLI_MESSAGE])
+{
+    bool operands_only = false;
+    *args = (struct cli_args){.help = asks_for_help(argc, argv)};
+    message[0] = '\0';
+    if (args->help)
+        return true;
+    for (int i = 0; i < argc; i++) {
+        bool ok = true;
+        if (!operands_only && strcmp(argv[i], "--") == 0)
+            operands_only = true;
+        else if (!operands_only && argv[i][0] == '-' && argv[i][1] != '\0')
+            ok = take_flag(command, argc, argv, &i, args, message);
+        else
+            ok = take_operand(command, argv[i], args, message);
+        if (!ok)
+            return false;
+    }
+    if (command->operand && !args->operand)
+        return refuse(message, "want a %s; see 'sebays %s --help'", command->operand,
+                      command->name);
+    return true;
+}

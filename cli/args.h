@@ -1,0 +1,51 @@
+/* args - the command line of one command, taken apart.
+ *
+ * A command says which flags it takes and what its operand is called; the rest is the same
+ * for all: "--flag value", "--flag=value", "--" before an operand that begins with a dash,
+ * "--help" anywhere. --set may be repeated.
+ */
+#ifndef SEBAYS_CLI_ARGS_H
+#define SEBAYS_CLI_ARGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { CLI_SETS = 64, CLI_THREADS = 4096, CLI_MESSAGE = 512 };
+
+/* The flags a command takes, as bits. */
+enum cli_flags {
+    CLI_OUT = 1 << 0,     /* --out DIR */
+    CLI_SET = 1 << 1,     /* --set section.key=value */
+    CLI_THREAD = 1 << 2,  /* --threads N */
+    CLI_ISA = 1 << 3,     /* --isa NAME */
+    CLI_RESUME = 1 << 4,  /* --resume */
+    CLI_DRY_RUN = 1 << 5, /* --dry-run */
+    CLI_QUIET = 1 << 6    /* --quiet */
+};
+
+struct cli_args {
+    const char *operand;       /* NULL when the command has none */
+    const char *out;           /* NULL: not given */
+    const char *isa;           /* NULL: not given */
+    const char *set[CLI_SETS]; /* [sets] "section.key=value" */
+    size_t sets;
+    unsigned threads; /* 0: not given */
+    bool resume, dry_run, quiet;
+    bool help; /* then nothing else is checked */
+};
+
+struct cli_command {
+    const char *name;
+    const char *operand; /* "RECIPE.ini"; NULL: takes none */
+    const char *summary; /* a line for sebays --help */
+    const char *help;    /* the whole of sebays NAME --help */
+    unsigned flags;
+    int (*run)(const struct cli_args *args); /* returns the exit code */
+};
+
+/* Takes argv[0 .. argc), what stands behind the command's name; args borrows from it.
+ * False: message is a sentence. */
+bool cli_args_parse(const struct cli_command *command, int argc, char *const *argv,
+                    struct cli_args *args, char message[CLI_MESSAGE]);
+
+#endif

@@ -1,0 +1,40 @@
+/* cli - what the commands share.
+ *
+ * Exit codes: 0 done; 1 it failed; 2 the command line or the recipe says what does not
+ * exist or cannot be; 128 + n stopped by signal n.
+ *
+ * Results go to standard output; everything else, errors first, to standard error.
+ */
+#ifndef SEBAYS_CLI_H
+#define SEBAYS_CLI_H
+
+#include <stddef.h>
+
+#include "args.h"
+#include "sebays.h"
+
+enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2 };
+
+/* One a file cmd_*.c; main.c has the table of those that are there. */
+extern const struct cli_command cli_cmd_train;
+extern const struct cli_command cli_cmd_plan;
+extern const struct cli_command cli_cmd_inspect;
+extern const struct cli_command cli_cmd_recipe;
+extern const struct cli_command cli_cmd_options;
+
+/* Prints the library's sentence of the failure st; returns the exit code for it. */
+int cli_fail(const char *command, sebays_status st);
+
+/* The recipe of the operand with --set and --threads applied, checked. On failure prints
+ * why; *out is NULL unless CLI_OK. The caller frees it. */
+int cli_load_recipe(const char *command, const struct cli_args *args,
+                    struct sebays_recipe **out);
+
+/* Prints a text the library made and frees it. */
+int cli_print(const char *command, char *text);
+
+/* Where a run goes: --out, or runs/NAME for a recipe some/where/NAME.ini. False when out
+ * is too small. */
+bool cli_run_directory(const struct cli_args *args, char *out, size_t size);
+
+#endif

@@ -1,0 +1,22 @@
+/* sebays plan - what a recipe would cost. */
+#include "cli.h"
+
+const struct cli_command cli_cmd_plan = {
+    .name = "plan",
+    .operand = "RECIPE.ini",
+    .summary = "print sizes, work and memory of a recipe without training",
+    .help =
+        "usage: sebays plan RECIPE.ini [--set section.key=value]... [--threads N]\n"
+        "                   [--isa NAME]\n"
+        "\n"
+        "Prints what 'sebays train' would do: parameters and active weights by layer,\n"
+        "epochs and steps, arithmetic, memory.\n"
+        "\n"
+        "  --set section.key=value   change an option of the recipe; may be repeated\n"
+        "  --threads N               default: one a processor\n"
+        "  --isa NAME                instruction set of the kernels; default: the best\n"
+        "\n"
+        "example:\n"
+        "  sebays plan recipes/paper/cifar10-sebays-m3-s80.ini\n",
+    .flags = CLI_SET | CLI_THREAD | CLI_ISA,
+};

@@ -1,0 +1,105 @@
+/* sebays - sparse Bayesian neural-network ensembles on CPUs: the whole public API.
+ *
+ * Functions that can fail return a sebays_status; sebays_message() then has one sentence,
+ * kept per thread, that says what was found, what was expected and what to do. The library
+ * never prints, exits, hooks signals or reads the environment, and has no global state.
+ *
+ * A handle that is made (load, new) is given back with the free of its kind; free accepts
+ * NULL. A handle is used by one thread at a time. Texts handed out as char ** are the
+ * caller's: sebays_text_free. All strings are UTF-8.
+ */
+#ifndef SEBAYS_H
+#define SEBAYS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum sebays_status {
+    SEBAYS_OK = 0,
+    SEBAYS_ENOMEM,    /* no memory */
+    SEBAYS_EARG,      /* an argument, an option or a recipe says what cannot be */
+    SEBAYS_EIO,       /* the operating system refused: open, read, write, ... */
+    SEBAYS_EFORMAT,   /* a file is not what its format promises */
+    SEBAYS_ENUMERIC,  /* a number that must be finite is not */
+    SEBAYS_ECANCELED, /* a callback asked to stop */
+    SEBAYS_EMISSING   /* this build or machine lacks an optional part */
+} sebays_status;
+
+/* "0.1.0" */
+const char *sebays_version(void);
+
+/* The sentence of this thread's last failure, "" if there was none; and a word for a
+ * status. Neither is ever NULL. */
+const char *sebays_message(void);
+const char *sebays_status_name(sebays_status st);
+
+void sebays_text_free(char *text);
+
+/* ---- what a run tells while it works ---- */
+
+struct sebays_progress {
+    const char *phase;        /* "explore", "exploit", ...; valid during the call */
+    uint64_t done, total;     /* images of the phase; total 0: unknown */
+    uint32_t member, members; /* member counts from 0; members 0: does not apply */
+    uint32_t epoch, epochs;   /* likewise */
+    double rate;              /* images a second; 0: unknown */
+    double seconds;           /* since the phase began */
+    double seconds_left;      /* negative: unknown */
+    double loss, accuracy;    /* the latest, accuracy on validation; NAN: none yet */
+    bool ended;               /* the last report of the phase */
+};
+
+enum sebays_level {
+    SEBAYS_DEBUG,
+    SEBAYS_INFO,
+    SEBAYS_WARN /* it works, but probably not as wanted */
+};
+
+/* Returns false to stop the run at its next safe point. */
+typedef bool sebays_progress_fn(void *context, const struct sebays_progress *progress);
+
+/* line has no newline and is valid during the call. */
+typedef void sebays_log_fn(void *context, enum sebays_level level, const char *line);
+
+/* ---- recipes ---- */
+
+/* What to train, on what, and how: options by name, "section.key". sebays_options_text
+ * lists them all. */
+struct sebays_recipe;
+
+/* Every option at its default; or as a recipe file (INI) says. */
+sebays_status sebays_recipe_new(struct sebays_recipe **out);
+sebays_status sebays_recipe_load(const char *path, struct sebays_recipe **out);
+void sebays_recipe_free(struct sebays_recipe *recipe);
+
+/* Sets an option by its name; the last word counts. assign takes "section.key=value". */
+sebays_status sebays_recipe_set(struct sebays_recipe *recipe, const char *name,
+                                const char *value);
+sebays_status sebays_recipe_assign(struct sebays_recipe *recipe, const char *assignment);
+
+/* Completes the recipe with what its method implies and checks that all fits together;
+ * again after later changes. */
+sebays_status sebays_recipe_check(struct sebays_recipe *recipe);
+
+/* An option's value as text; SEBAYS_EARG when it has size bytes or more. */
+sebays_status sebays_recipe_get(const struct sebays_recipe *recipe, const char *name,
+                                char *out, size_t size);
+
+/* The checked recipe as an INI file that names every option, with or without a line of
+ * help above each. */
+sebays_status sebays_recipe_text(const struct sebays_recipe *recipe, bool comments,
+                                 char **out);
+
+/* Every option: default, meaning, range. */
+sebays_status sebays_options_text(char **out);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

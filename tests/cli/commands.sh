@@ -1,0 +1,83 @@
+#!/bin/sh
+# commands.sh SEBAYS - runs the program as people do: exact sentences, exit codes, and
+# nothing on standard output when it fails.
+set -u
+sebays=$1
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+failed=0
+
+fault()
+{
+    echo "FAILED: $1"
+    failed=1
+}
+
+# refused CODE SENTENCE ARGUMENTS...
+refused()
+{
+    want_code=$1 want=$2
+    shift 2
+    "$sebays" "$@" >out 2>err
+    code=$?
+    [ $code -eq "$want_code" ] || fault "sebays $*: exit code $code, want $want_code"
+    [ "$(cat err)" = "$want" ] || fault "sebays $*: said '$(cat err)', want '$want'"
+    [ -s out ] && fault "sebays $*: wrote to standard output"
+}
+
+# works FIRST_LINE ARGUMENTS...
+works()
+{
+    want=$1
+    shift
+    "$sebays" "$@" >out 2>err || fault "sebays $*: exit code $?"
+    [ "$(head -n 1 out)" = "$want" ] || fault "sebays $*: '$(head -n 1 out)', want '$want'"
+    [ -s err ] && fault "sebays $*: said '$(cat err)'"
+}
+
+printf '[method]\nname = bays\n' >good.ini
+printf '[train]\nbacth = 1\n' >unknown.ini
+printf '[method]\nsparsity = 2\n' >range.ini
+printf '[train]\nwhat is this\n' >syntax.ini
+printf '[method]\nname = dnn\nmembers = 2\n' >misfit.ini
+
+works 'usage: sebays COMMAND [ARGUMENTS]' --help
+works 'sebays 0.1.0' --version
+works 'usage: sebays recipe RECIPE.ini [--set section.key=value]... [--quiet]' recipe --help
+works '[data]' options
+works '[data]' recipe good.ini
+
+"$sebays" recipe good.ini --quiet >first.ini
+grep -q '^exploit_epochs = 125$' first.ini || fault 'bays does not imply 125 epochs'
+"$sebays" recipe first.ini --quiet >second.ini
+cmp first.ini second.ini || fault 'a resolved recipe does not resolve to itself'
+"$sebays" recipe good.ini --quiet --set train.batch=7 --set=train.seed=9 >set.ini
+grep -q '^batch = 7$' set.ini && grep -q '^seed = 9$' set.ini || fault '--set is ignored'
+
+refused 2 "sebays: there is no command 'trian'; see 'sebays --help'" trian
+refused 2 "sebays recipe: want a RECIPE.ini; see 'sebays recipe --help'" recipe
+refused 2 "sebays recipe: there is no option '--out'; see 'sebays recipe --help'" \
+    recipe good.ini --out x
+refused 1 'sebays recipe: cannot read none.ini: No such file or directory' recipe none.ini
+refused 1 'sebays recipe: cannot read .: it is a directory' recipe .
+refused 2 "sebays recipe: unknown.ini:2: there is no option 'train.bacth'; the nearest is 'train.batch'" \
+    recipe unknown.ini
+refused 2 'sebays recipe: range.ini:2: method.sparsity = 2: want a number in [0, 1)' \
+    recipe range.ini
+refused 2 "sebays recipe: syntax.ini:2: want '[section]' or 'key = value', have 'what is this'" \
+    recipe syntax.ini
+refused 2 'sebays recipe: misfit.ini: method.members = 2: dnn trains one network; leave it out, or choose an ensemble as method.name' \
+    recipe misfit.ini
+refused 2 'sebays recipe: train.batch = x: want a whole number in [1, 65536]' \
+    recipe good.ini --set train.batch=x
+
+"$sebays" >out 2>err
+[ $? -eq 2 ] && grep -q '^usage: ' err || fault 'sebays alone does not print its usage'
+if [ -w /dev/full ]; then
+    "$sebays" options >/dev/full 2>err
+    [ $? -eq 1 ] || fault 'a full disk goes unnoticed'
+else
+    echo 'NOT TESTED: writing to a full disk, there is no /dev/full'
+fi
+exit $failed
