@@ -58,15 +58,20 @@ static bool read_real(const char *text, const char **end, double *x)
     return *stop == '\0' && stop != copy && isfinite(*x);
 }
 
-static void write_real(double x, char *out, size_t size)
+enum { REAL_TEXT = 32 };
+
+/* out: [at least REAL_TEXT] */
+static void write_real(double x, char *out)
 {
+    char text[REAL_TEXT];
     struct c_locale c = enter_c();
     for (int digits = 6; digits <= 17; digits++) {
-        snprintf(out, size, "%.*g", digits, x);
-        if (strtod(out, NULL) == x)
+        snprintf(text, sizeof text, "%.*g", digits, x);
+        if (strtod(text, NULL) == x)
             break;
     }
     leave_c(c);
+    memcpy(out, text, sizeof text);
 }
 
 static bool in_range(const struct sb_option *o, double x)
@@ -91,12 +96,12 @@ __attribute__((format(printf, 3, 4))) static void add(char *out, size_t size,
 
 static void add_range(const struct sb_option *o, char *out, size_t size)
 {
-    char min[32], max[32];
-    write_real(o->min, min, sizeof min);
+    char min[REAL_TEXT], max[REAL_TEXT];
+    write_real(o->min, min);
     if (o->type == SB_OPTION_COUNT)
         snprintf(max, sizeof max, "%.0f", o->max);
     else
-        write_real(o->max, max, sizeof max);
+        write_real(o->max, max);
     add(out, size, " in %c%s, %s%c", o->flags & SB_OPTION_ABOVE_MIN ? '(' : '[', min, max,
         o->flags & SB_OPTION_BELOW_MAX ? ')' : ']');
 }
@@ -243,10 +248,10 @@ sb_status sb_option_parse(const struct sb_option *o, const char *text, void *fie
 
 static void format_list(const struct sb_config_list *list, char *out, size_t size)
 {
-    char number[32];
+    char number[REAL_TEXT];
     out[0] = '\0';
     for (uint32_t i = 0; i < list->count; i++) {
-        write_real(list->value[i], number, sizeof number);
+        write_real(list->value[i], number);
         add(out, size, "%s%s", i ? " " : "", number);
     }
 }
@@ -270,7 +275,7 @@ void sb_option_format(const struct sb_option *o, const void *field,
         break;
     case SB_OPTION_REAL:
         memcpy(&real, field, sizeof real);
-        write_real(real, out, SB_OPTION_VALUE);
+        write_real(real, out);
         break;
     case SB_OPTION_LIST:
         memcpy(&list, field, sizeof list);
