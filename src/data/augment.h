@@ -1,0 +1,40 @@
+/* augment - zero-pad, random crop, horizontal flip; by counter.
+ *
+ * As torchvision's RandomCrop(size, padding=p) and then RandomHorizontalFlip: the image is
+ * surrounded by p pixels of value 0 (black, before normalisation), a window of the image's
+ * own size is cut out anywhere, and mirrored every other time:
+ *
+ *     out[y][x] = in[y + dy][(flip ? width - 1 - x : x) + dx],   0 outside,   |dx|, |dy| <= p
+ *
+ * What happens to an example is a function of (seed, member, step, example) alone, where
+ * step is the epoch if an epoch shows every example once.
+ */
+#ifndef SB_DATA_AUGMENT_H
+#define SB_DATA_AUGMENT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/rng.h"
+
+struct sb_augment {
+    uint32_t pad; /* 0: no crop */
+    bool flip;
+};
+
+struct sb_crop {
+    int32_t dy, dx;
+    bool flip;
+};
+
+/* s is a stream of SB_RNG_AUGMENT. */
+struct sb_crop sb_augment_draw(const struct sb_augment *a, const struct sb_stream *s,
+                               uint64_t example);
+
+/* One row of the output, normalised: to[x * stride], x < width. table[256] is the
+ * channel's, plane[height][width] its bytes. */
+void sb_augment_row(const struct sb_crop *crop, const uint8_t *plane, uint32_t height,
+                    uint32_t width, uint32_t y, const float *table, float *to,
+                    size_t stride);
+
+#endif

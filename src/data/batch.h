@@ -1,0 +1,30 @@
+/* batch - chosen images as normalised activations, eight to a block.
+ *
+ * Bytes become floats here and nowhere else. Blocks are independent, so they are spread
+ * over threads; a lane's bytes are read along their row and written eight floats apart,
+ * into a row of output that stays in the first-level cache until its eight lanes are full.
+ */
+#ifndef SB_DATA_BATCH_H
+#define SB_DATA_BATCH_H
+
+#include "base/env.h"
+#include "data/augment.h"
+#include "data/dataset.h"
+#include "data/normalise.h"
+#include "kernels/act.h"
+
+struct sb_batch_source {
+    const struct sb_dataset *data;     /* borrowed */
+    const struct sb_normalise *normal; /* borrowed; as many channels as data */
+    struct sb_augment augment;         /* zeroed: images as they are */
+    uint64_t seed;                     /* of the augmentation ... */
+    uint32_t member, step;             /* ... see augment.h */
+};
+
+/* x = the images index[count], labels = theirs (may be NULL); padding lanes are 0. x has
+ * data's image shape and memory for count >= 1 images: the caller's promise. threads is
+ * env's, but 1 on a thread that is not the program's main one costs less. */
+void sb_batch_fill(const struct sb_batch_source *s, int threads, const uint32_t *index,
+                   uint32_t count, struct sb_act *x, uint32_t *labels);
+
+#endif

@@ -1,0 +1,227 @@
+/* dataset - see dataset.h: choosing the reader, finding by name, what splits share. */
+#include "data/dataset.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/mem.h"
+#include "data/reader.h"
+
+static const struct sb_reader *const readers[] = {&sb_reader_idx, &sb_reader_cifar};
+enum { READERS = sizeof readers / sizeof *readers };
+
+/* Debian's dataset-* packages put theirs here. */
+static const char debian_directory[] = "/usr/share/datasets";
+
+static const struct {
+    const char *name, *directory;
+} aliases[] = {
+    {"cifar10", "cifar-10-batches-bin"},
+    {"cifar-10", "cifar-10-batches-bin"},
+    {"cifar100", "cifar-100-binary"},
+    {"cifar-100", "cifar-100-binary"},
+};
+enum { ALIASES = sizeof aliases / sizeof *aliases };
+
+/* ---- what readers share ---- */
+
+const char *sb_split_name(enum sb_split split)
+{
+    return split == SB_SPLIT_TRAIN ? "train" : "test";
+}
+
+const char *sb_reader_basename(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+bool sb_reader_locate(const char *directory, const char *name, char out[SB_PATH_BYTES])
+{
+    const char *slash = *directory && directory[strlen(directory) - 1] != '/' ? "/" : "";
+    int n = snprintf(out, SB_PATH_BYTES, "%s%s%s.gz", directory, slash, name);
+    if (n < 0 || n >= SB_PATH_BYTES) {
+        out[0] = '\0';
+        return false;
+    }
+    char *suffix = out + n - 3;
+    *suffix = '\0';
+    if (sb_file_exists(out)) /* plain wins: it needs no unpacking */
+        return true;
+    *suffix = '.';
+    if (sb_file_exists(out))
+        return true;
+    *suffix = '\0';
+    return false;
+}
+
+/* ---- opening ---- */
+
+static sb_status look_at(struct sb_probe *p, const char *path)
+{
+    struct stat info;
+    *p = (struct sb_probe){.path = path};
+    if (stat(path, &info) == 0 && S_ISDIR(info.st_mode)) {
+        p->directory = true;
+        return SB_OK;
+    }
+    return sb_bytes_head(path, p->head, sizeof p->head, &p->have);
+}
+
+static sb_status not_recognised(const struct sb_probe *p)
+{
+    char list[256] = "";
+    size_t used = 0;
+    for (size_t i = 0; i < READERS && used < sizeof list; i++) {
+        const char *before = i == 0 ? "" : i + 1 == READERS ? " or " : ", ";
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", before,
+                                 readers[i]->wanted);
+    }
+    return sb_fail(SB_EFORMAT, "%s: no data set recognised in this %s; want %s", p->path,
+                   p->directory ? "directory" : "file", list);
+}
+
+/* READERS: none of them. */
+static size_t find_reader(const struct sb_probe *p)
+{
+    size_t i = 0;
+    while (i < READERS && !readers[i]->probe(p))
+        i++;
+    return i;
+}
+
+/* A file that is one split by its name must not pass for the other. */
+static sb_status check_name(const char *path, enum sb_split split)
+{
+    static const char *const begins[2][2] = {{"train", "data_batch"}, {"t10k", "test"}};
+    const char *name = sb_reader_basename(path);
+    enum sb_split other = split == SB_SPLIT_TRAIN ? SB_SPLIT_TEST : SB_SPLIT_TRAIN;
+    for (size_t i = 0; i < 2; i++)
+        if (strncmp(name, begins[other][i], strlen(begins[other][i])) == 0)
+            return sb_fail(SB_EARG,
+                           "%s is a %s file by its name, but the %s split is wanted; "
+                           "name the directory to have both",
+                           path, sb_split_name(other), sb_split_name(split));
+    return SB_OK;
+}
+
+static sb_status copy_path(struct sb_dataset *d, const char *path)
+{
+    size_t size = strlen(path) + 1;
+    d->path = sb_malloc(size, 1);
+    if (!d->path)
+        return sb_fail(SB_ENOMEM, "%s: no memory for its name", path);
+    memcpy(d->path, path, size);
+    return SB_OK;
+}
+
+sb_status sb_dataset_open(struct sb_dataset *d, const char *path, enum sb_split split)
+{
+    struct sb_probe p;
+    *d = (struct sb_dataset){0};
+    sb_status st = look_at(&p, path);
+    if (st != SB_OK)
+        return st;
+    size_t reader = find_reader(&p);
+    if (reader == READERS)
+        return not_recognised(&p);
+    if (!p.directory)
+        st = check_name(path, split);
+    if (st == SB_OK)
+        st = copy_path(d, path);
+    if (st == SB_OK)
+        st = readers[reader]->open(d, &p, split);
+    if (st != SB_OK)
+        sb_dataset_fini(d);
+    return st;
+}
+
+void sb_dataset_fini(struct sb_dataset *d)
+{
+    if (!d)
+        return;
+    sb_bytes_close(&d->file);
+    sb_free(d->copy);
+    sb_free(d->labels);
+    sb_free(d->class_names);
+    sb_free(d->path);
+    *d = (struct sb_dataset){0};
+}
+
+sb_status sb_dataset_match(const struct sb_dataset *d, struct sb_dataset *other)
+{
+    if (d->channels != other->channels || d->height != other->height ||
+        d->width != other->width)
+        return sb_fail(SB_EARG,
+                       "%s has images of %u x %u x %u, %s of %u x %u x %u; they must be "
+                       "the same",
+                       other->path, other->channels, other->height, other->width, d->path,
+                       d->channels, d->height, d->width);
+    for (uint32_t i = 0; i < other->n; i++)
+        if (other->labels[i] >= d->classes)
+            return sb_fail(SB_EARG,
+                           "%s: image %u has label %u, but %s has only %u classes",
+                           other->path, i, other->labels[i], d->path, d->classes);
+    if (other->classes != d->classes) {
+        sb_free(other->class_names); /* fewer than there are classes now */
+        other->class_names = NULL;
+        other->classes = d->classes;
+    }
+    return SB_OK;
+}
+
+/* ---- finding by name ---- */
+
+/* Whether directory/name exists; out is then its path. */
+static bool try_place(const char *directory, const char *name, char *out, size_t size)
+{
+    int n = snprintf(out, size, "%s/%s", directory, name);
+    return n >= 0 && (size_t)n < size && sb_file_exists(out);
+}
+
+static bool try_directory(const char *directory, const char *name, char *out, size_t size)
+{
+    if (try_place(directory, name, out, size))
+        return true;
+    for (size_t i = 0; i < ALIASES; i++)
+        if (strcmp(name, aliases[i].name) == 0 &&
+            try_place(directory, aliases[i].directory, out, size))
+            return true;
+    return false;
+}
+
+static sb_status not_found(const char *name, const char *const *dirs, size_t ndirs)
+{
+    char list[512] = "";
+    for (size_t i = 0, used = 0; i < ndirs && used < sizeof list; i++)
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", dirs[i],
+                                 i + 1 < ndirs ? ", " : " or ");
+    return sb_fail(SB_EIO, "there is no data set %s in %s%s; %s", name, list,
+                   debian_directory,
+                   strcmp(name, "fashion-mnist") == 0
+                       ? "install Debian's dataset-fashion-mnist or give its path"
+                       : "give its path, or the directory that has it");
+}
+
+sb_status sb_data_find(const char *name_or_path, const char *const *dirs, size_t ndirs,
+                       char *out, size_t size)
+{
+    if (*name_or_path == '\0')
+        return sb_fail(SB_EARG, "the data set's name is empty; give a name or a path");
+    if (strchr(name_or_path, '/') || sb_file_exists(name_or_path)) {
+        int n = snprintf(out, size, "%s", name_or_path);
+        if (n < 0 || (size_t)n >= size)
+            return sb_fail(SB_EARG, "a path of %zu bytes is too long",
+                           strlen(name_or_path));
+        return sb_file_exists(out)
+                   ? SB_OK
+                   : sb_fail(SB_EIO, "there is no data set at %s", name_or_path);
+    }
+    for (size_t i = 0; i < ndirs; i++)
+        if (try_directory(dirs[i], name_or_path, out, size))
+            return SB_OK;
+    if (try_directory(debian_directory, name_or_path, out, size))
+        return SB_OK;
+    return not_found(name_or_path, dirs, ndirs);
+}

@@ -1,0 +1,264 @@
+/* loader - see loader.h for the picture.
+ *
+ * Under the lock are four counters of batches within the epoch:
+ *
+ *     held <= taken <= filled <= end
+ *
+ * held is the oldest batch whose slot may be in use by the caller; the helper may fill
+ * batch b (into slot b % 2) once b < held + 2. Stopping the helper is setting end = filled
+ * and waiting until it is not busy.
+ */
+#include "data/loader.h"
+
+#include <assert.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+enum { SLOTS = 2 };
+
+struct slot {
+    struct sb_act x;  /* owned */
+    uint32_t *labels; /* [batch] owned */
+    uint32_t *index;  /* [batch] owned */
+    uint32_t count;
+};
+
+struct sb_loader {
+    struct sb_loader_options o;
+    struct sb_batch_source source; /* written while the helper is idle */
+    uint32_t batch, batches;
+    uint32_t *order; /* [n] owned; positions in o.index; NULL: not shuffled */
+    struct slot slots[SLOTS];
+    uint32_t held, taken, filled, end;
+
+    bool background; /* there is a helper; what follows is its */
+    bool quit, busy;
+    pthread_t helper;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+};
+
+/* ---- filling ---- */
+
+static void fill_slot(struct sb_loader *l, uint32_t number, int threads)
+{
+    struct slot *s = &l->slots[number % SLOTS];
+    uint32_t first = number * l->batch, left = l->o.n - first;
+    s->count = left < l->batch ? left : l->batch;
+    for (uint32_t i = 0; i < s->count; i++) {
+        uint32_t at = first + i;
+        s->index[i] = l->o.index[l->order ? l->order[at] : at];
+    }
+    sb_batch_fill(&l->source, threads, s->index, s->count, &s->x, s->labels);
+}
+
+static bool may_fill(const struct sb_loader *l)
+{
+    return l->filled < l->end && l->filled < l->held + SLOTS;
+}
+
+static void *help(void *context)
+{
+    struct sb_loader *l = context;
+    pthread_mutex_lock(&l->lock);
+    while (!l->quit) {
+        if (!may_fill(l)) {
+            pthread_cond_wait(&l->changed, &l->lock);
+            continue;
+        }
+        l->busy = true;
+        uint32_t number = l->filled;
+        pthread_mutex_unlock(&l->lock);
+        fill_slot(l, number, 1); /* the caller's threads have other work */
+        pthread_mutex_lock(&l->lock);
+        l->busy = false;
+        l->filled++;
+        pthread_cond_broadcast(&l->changed);
+    }
+    pthread_mutex_unlock(&l->lock);
+    return NULL;
+}
+
+/* ---- life ---- */
+
+/* The helper inherits a full signal mask: signals are for threads that know them. */
+static bool start_helper(struct sb_loader *l)
+{
+    sigset_t all, before;
+    if (pthread_mutex_init(&l->lock, NULL) != 0)
+        return false;
+    if (pthread_cond_init(&l->changed, NULL) != 0) {
+        pthread_mutex_destroy(&l->lock);
+        return false;
+    }
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int failed = pthread_create(&l->helper, NULL, help, l);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (failed) {
+        pthread_cond_destroy(&l->changed);
+        pthread_mutex_destroy(&l->lock);
+    }
+    return failed == 0;
+}
+
+static void stop_helper(struct sb_loader *l)
+{
+    pthread_mutex_lock(&l->lock);
+    l->quit = true;
+    pthread_cond_broadcast(&l->changed);
+    pthread_mutex_unlock(&l->lock);
+    pthread_join(l->helper, NULL);
+    pthread_cond_destroy(&l->changed);
+    pthread_mutex_destroy(&l->lock);
+}
+
+static sb_status allocate(struct sb_loader *l)
+{
+    const struct sb_dataset *d = l->o.data;
+    if (l->o.shuffle) {
+        l->order = sb_malloc(l->o.n, sizeof *l->order);
+        if (!l->order)
+            return sb_fail(SB_ENOMEM, "no memory for the order of %u examples", l->o.n);
+    }
+    for (int i = 0; i < SLOTS; i++) {
+        struct slot *s = &l->slots[i];
+        sb_status st = sb_act_init(&s->x, l->batch, d->channels, d->height, d->width);
+        if (st != SB_OK)
+            return st;
+        s->labels = sb_malloc(l->batch, sizeof *s->labels);
+        s->index = sb_malloc(l->batch, sizeof *s->index);
+        if (!s->labels || !s->index)
+            return sb_fail(SB_ENOMEM, "no memory for a batch of %u labels", l->batch);
+    }
+    return SB_OK;
+}
+
+static sb_status check(const struct sb_loader_options *o)
+{
+    if (o->n == 0 || o->batch == 0)
+        return sb_fail(SB_EARG, "batches of %u from %u examples; both must be at least 1",
+                       o->batch, o->n);
+    if (o->normal->channels != o->data->channels)
+        return sb_fail(SB_EARG, "%s has %u channels, its normalisation has %u",
+                       o->data->path, o->data->channels, o->normal->channels);
+    if (o->augment.pad > o->data->height || o->augment.pad > o->data->width)
+        return sb_fail(SB_EARG,
+                       "padding of %u pixels around images of %u x %u; want at most the "
+                       "image's size",
+                       o->augment.pad, o->data->height, o->data->width);
+    for (uint32_t i = 0; i < o->n; i++)
+        if (o->index[i] >= o->data->n)
+            return sb_fail(SB_EARG, "example %u of %s, which has %u", o->index[i],
+                           o->data->path, o->data->n);
+    return SB_OK;
+}
+
+sb_status sb_loader_new(struct sb_loader **out, const struct sb_loader_options *o)
+{
+    *out = NULL;
+    sb_status st = check(o);
+    if (st != SB_OK)
+        return st;
+    struct sb_loader *l = sb_calloc(1, sizeof *l);
+    if (!l)
+        return sb_fail(SB_ENOMEM, "no memory for a loader");
+    l->o = *o;
+    l->source = (struct sb_batch_source){
+        .data = o->data, .normal = o->normal, .augment = o->augment, .seed = o->seed};
+    l->batch = o->batch < o->n ? o->batch : o->n;
+    l->batches = (o->n - 1) / l->batch + 1;
+    st = allocate(l);
+    if (st != SB_OK) {
+        sb_loader_free(l);
+        return st;
+    }
+    l->background = o->background && start_helper(l);
+    *out = l;
+    return SB_OK;
+}
+
+void sb_loader_free(struct sb_loader *l)
+{
+    if (!l)
+        return;
+    if (l->background)
+        stop_helper(l);
+    for (int i = 0; i < SLOTS; i++) {
+        sb_act_fini(&l->slots[i].x);
+        sb_free(l->slots[i].labels);
+        sb_free(l->slots[i].index);
+    }
+    sb_free(l->order);
+    sb_free(l);
+}
+
+uint32_t sb_loader_batches(const struct sb_loader *l)
+{
+    return l->batches;
+}
+
+bool sb_loader_in_background(const struct sb_loader *l)
+{
+    return l->background;
+}
+
+/* ---- use ---- */
+
+static void lock(struct sb_loader *l)
+{
+    if (l->background)
+        pthread_mutex_lock(&l->lock);
+}
+
+static void unlock(struct sb_loader *l)
+{
+    if (l->background) {
+        pthread_cond_broadcast(&l->changed);
+        pthread_mutex_unlock(&l->lock);
+    }
+}
+
+void sb_loader_start(struct sb_loader *l, uint32_t member, uint32_t epoch, uint32_t first)
+{
+    lock(l);
+    l->end = l->filled;
+    while (l->busy)
+        pthread_cond_wait(&l->changed, &l->lock);
+    if (l->order) {
+        struct sb_stream s = sb_rng_stream(l->o.seed, SB_RNG_SHUFFLE, member, epoch, 0);
+        sb_rng_permutation(&s, l->o.n, l->order);
+    }
+    l->source.member = member;
+    l->source.step = epoch;
+    l->end = l->batches;
+    l->held = l->taken = l->filled = first < l->end ? first : l->end;
+    unlock(l);
+}
+
+bool sb_loader_next(struct sb_loader *l, struct sb_batch *b)
+{
+    lock(l);
+    l->held = l->taken; /* the batch before is given back */
+    bool more = l->taken < l->end;
+    if (more && !l->background && l->filled == l->taken)
+        fill_slot(l, l->filled++, l->o.env->threads);
+    if (more && l->background) {
+        pthread_cond_broadcast(&l->changed);
+        while (l->filled == l->taken)
+            pthread_cond_wait(&l->changed, &l->lock);
+    }
+    if (more) {
+        const struct slot *s = &l->slots[l->taken % SLOTS];
+        *b = (struct sb_batch){.x = &s->x,
+                               .labels = s->labels,
+                               .index = s->index,
+                               .count = s->count,
+                               .number = l->taken++};
+    }
+    unlock(l);
+    return more;
+}

@@ -1,0 +1,53 @@
+/* reader - what a file format must offer, and helpers the readers share.
+ *
+ * Adding a format: a file with one const struct sb_reader, its name in the list of
+ * dataset.c, a test with a real file and with every malformed one.
+ */
+#ifndef SB_DATA_READER_H
+#define SB_DATA_READER_H
+
+#include <stdbool.h>
+
+#include "data/dataset.h"
+
+enum { SB_HEAD_BYTES = 16, SB_PATH_BYTES = 4096 };
+
+/* A path, looked at once for all readers. */
+struct sb_probe {
+    const char *path;
+    bool directory;
+    unsigned char head[SB_HEAD_BYTES]; /* of a file: its first bytes, unpacked */
+    size_t have;                       /* of them */
+};
+
+struct sb_reader {
+    const char *name;
+    const char *wanted; /* for "not recognised": the files it looks for */
+    /* Whether this could be ours; says nothing about whether it is sound. */
+    bool (*probe)(const struct sb_probe *p);
+    /* Fills a zeroed d but for its path. After a failure the caller calls fini. */
+    sb_status (*open)(struct sb_dataset *d, const struct sb_probe *p,
+                      enum sb_split split);
+};
+
+extern const struct sb_reader sb_reader_idx; /* MNIST, Fashion-MNIST, KMNIST */
+extern const struct sb_reader
+    sb_reader_cifar; /* CIFAR-10 and CIFAR-100, binary version */
+
+/* "train" or "test". */
+const char *sb_split_name(enum sb_split split);
+
+/* out = the file directory/name, or directory/name.gz if only that exists. False if
+ * neither does (out is then directory/name) or the path is too long (out is ""). */
+bool sb_reader_locate(const char *directory, const char *name, char out[SB_PATH_BYTES]);
+
+/* The part of path after its last slash. */
+const char *sb_reader_basename(const char *path);
+
+/* names[count] copied into d->class_names; count is d->classes. */
+sb_status sb_names_copy(struct sb_dataset *d, const char *const *names);
+
+/* One name a line, blank lines apart, exactly d->classes of them. */
+sb_status sb_names_read(struct sb_dataset *d, const char *path);
+
+#endif

@@ -1,0 +1,171 @@
+/* split - see split.h. */
+#include "data/split.h"
+
+#include <assert.h>
+
+#include "base/mem.h"
+#include "base/rng.h"
+
+/* ---- stratified ---- */
+
+struct strata {
+    uint32_t *have;   /* [classes] examples of a class */
+    uint32_t *give;   /* [classes] of them to validation */
+    uint32_t *start;  /* [classes] where a class begins in chosen */
+    uint32_t *chosen; /* [valids] by class: which of the class' examples */
+    uint8_t *held;    /* [n] 1: validation */
+};
+
+static sb_status strata_init(struct strata *t, const struct sb_dataset *d, uint32_t n,
+                             uint32_t valids)
+{
+    t->have = sb_calloc(d->classes, sizeof *t->have);
+    t->give = sb_calloc(d->classes, sizeof *t->give);
+    t->start = sb_calloc(d->classes, sizeof *t->start);
+    t->chosen = sb_malloc(valids, sizeof *t->chosen);
+    t->held = sb_calloc(n, 1);
+    if (!t->have || !t->give || !t->start || !t->chosen || !t->held)
+        return sb_fail(SB_ENOMEM, "no memory to split %u examples", n);
+    return SB_OK;
+}
+
+static void strata_fini(struct strata *t)
+{
+    sb_free(t->have);
+    sb_free(t->give);
+    sb_free(t->start);
+    sb_free(t->chosen);
+    sb_free(t->held);
+}
+
+/* give[c] = have[c] * valids / n, rounded down, and one more for the classes with the
+ * largest remainders (the lower class first) until the sum is valids. */
+static void apportion(struct strata *t, uint32_t classes, uint32_t n, uint32_t valids)
+{
+    uint32_t given = 0;
+    assert(n > valids);
+    for (uint32_t c = 0; c < classes; c++) {
+        t->give[c] = (uint32_t)((uint64_t)t->have[c] * valids / n);
+        given += t->give[c];
+    }
+    for (uint64_t below = n; given < valids;) {
+        uint64_t largest = 0; /* remainder that is below the one before */
+        for (uint32_t c = 0; c < classes; c++) {
+            uint64_t rest = (uint64_t)t->have[c] * valids % n;
+            if (rest < below && rest > largest)
+                largest = rest;
+        }
+        for (uint32_t c = 0; c < classes && given < valids; c++) {
+            if ((uint64_t)t->have[c] * valids % n == largest) {
+                t->give[c]++;
+                given++;
+            }
+        }
+        below = largest;
+    }
+}
+
+/* Draws each class' examples by its own stream, then marks them in file order. */
+static sb_status draw(struct strata *t, const struct sb_dataset *d, uint32_t n,
+                      uint64_t seed)
+{
+    for (uint32_t c = 0, at = 0; c < d->classes; c++) {
+        struct sb_stream s = sb_rng_stream(seed, SB_RNG_SPLIT, 0, c, 0);
+        sb_status st = sb_rng_choose(&s, t->have[c], t->give[c], t->chosen + at);
+        if (st != SB_OK)
+            return st;
+        t->start[c] = at;
+        at += t->give[c];
+        t->have[c] = 0; /* from here on: how many were seen */
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t c = d->labels[i];
+        if (t->give[c] > 0 && t->chosen[t->start[c]] == t->have[c]) {
+            t->held[i] = 1;
+            t->start[c]++;
+            t->give[c]--;
+        }
+        t->have[c]++;
+    }
+    return SB_OK;
+}
+
+static sb_status split_stratified(struct sb_indices *s, const struct sb_dataset *d,
+                                  uint64_t seed)
+{
+    uint32_t n = s->trains + s->valids, trains = 0, valids = 0;
+    struct strata t = {0};
+    sb_status st = strata_init(&t, d, n, s->valids);
+    if (st != SB_OK)
+        goto done;
+    for (uint32_t i = 0; i < n; i++)
+        t.have[d->labels[i]]++;
+    apportion(&t, d->classes, n, s->valids);
+    st = draw(&t, d, n, seed);
+    if (st != SB_OK)
+        goto done;
+    for (uint32_t i = 0; i < n; i++) {
+        if (t.held[i])
+            s->valid[valids++] = i;
+        else
+            s->train[trains++] = i;
+    }
+done:
+    strata_fini(&t);
+    return st;
+}
+
+/* ---- both ---- */
+
+static void split_tail(struct sb_indices *s)
+{
+    for (uint32_t i = 0; i < s->trains; i++)
+        s->train[i] = i;
+    for (uint32_t i = 0; i < s->valids; i++)
+        s->valid[i] = s->trains + i;
+}
+
+static sb_status count(struct sb_indices *s, const struct sb_dataset *d,
+                       const struct sb_holdout_options *o)
+{
+    uint32_t n = o->limit > 0 && o->limit < d->n ? o->limit : d->n;
+    if (!(o->fraction >= 0.0 && o->fraction < 1.0))
+        return sb_fail(SB_EARG, "a validation share of %g; want one from 0 to below 1",
+                       o->fraction);
+    s->valids = o->count > 0 ? o->count : (uint32_t)(n * o->fraction + 0.5);
+    if (s->valids >= n)
+        return sb_fail(SB_EARG,
+                       "%u validation examples of %u used from %s leave none to train on",
+                       s->valids, n, d->path);
+    s->trains = n - s->valids;
+    return SB_OK;
+}
+
+sb_status sb_indices_init(struct sb_indices *s, const struct sb_dataset *d,
+                          const struct sb_holdout_options *o)
+{
+    *s = (struct sb_indices){0};
+    sb_status st = count(s, d, o);
+    if (st != SB_OK)
+        return st;
+    s->train = sb_malloc(s->trains, sizeof *s->train);
+    s->valid = sb_malloc(s->valids, sizeof *s->valid);
+    if (!s->train || !s->valid)
+        st = sb_fail(SB_ENOMEM, "no memory for the indices of %u examples", d->n);
+    else if (o->kind == SB_HOLDOUT_STRATIFIED)
+        st = split_stratified(s, d, o->seed);
+    else
+        split_tail(s);
+    if (st != SB_OK)
+        sb_indices_fini(s);
+    return st;
+}
+
+void sb_indices_fini(struct sb_indices *s)
+{
+    if (!s)
+        return;
+    sb_free(s->train);
+    sb_free(s->valid);
+    *s = (struct sb_indices){0};
+}

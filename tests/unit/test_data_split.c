@@ -1,0 +1,232 @@
+/* data/split and data/normalise: tail and stratified, given and computed. */
+#include "test_data_fixture.h"
+
+#include <math.h>
+
+#include "data/normalise.h"
+#include "data/split.h"
+
+enum { N = 97, CLASSES = 5 };
+
+static void make_labels(uint32_t labels[N])
+{
+    for (uint32_t i = 0; i < N; i++)
+        labels[i] = i * i % 7 % CLASSES; /* uneven on purpose */
+}
+
+/* Both sides together are 0 .. n-1, each in increasing order. */
+static void check_cover(const struct sb_indices *s, uint32_t n)
+{
+    uint8_t seen[N] = {0};
+    assert_int_equal(s->trains + s->valids, n);
+    for (uint32_t i = 0; i < s->trains; i++) {
+        assert_true(i == 0 || s->train[i] > s->train[i - 1]);
+        seen[s->train[i]]++;
+    }
+    for (uint32_t i = 0; i < s->valids; i++) {
+        assert_true(i == 0 || s->valid[i] > s->valid[i - 1]);
+        seen[s->valid[i]]++;
+    }
+    for (uint32_t i = 0; i < n; i++)
+        assert_int_equal(seen[i], 1);
+}
+
+static void tail_is_the_end_of_the_file(void **state)
+{
+    (void)state;
+    uint32_t labels[N];
+    make_labels(labels);
+    struct sb_dataset d = made_up(NULL, labels, N, 1, 1, 1, CLASSES);
+    static const struct {
+        uint32_t limit, count;
+        double fraction;
+        uint32_t trains, valids;
+    } cases[] = {
+        {0, 0, 0.0, 97, 0},  {0, 0, 0.1, 87, 10}, {0, 10, 0.5, 87, 10},
+        {50, 0, 0.1, 45, 5}, {1000, 1, 0, 96, 1}, {1, 0, 0.4, 1, 0},
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        struct sb_indices s;
+        struct sb_holdout_options o = {.limit = cases[k].limit,
+                                       .count = cases[k].count,
+                                       .fraction = cases[k].fraction};
+        assert_int_equal(sb_indices_init(&s, &d, &o), SB_OK);
+        assert_int_equal(s.trains, cases[k].trains);
+        assert_int_equal(s.valids, cases[k].valids);
+        check_cover(&s, s.trains + s.valids);
+        if (s.valids > 0)
+            assert_int_equal(s.valid[0], s.trains);
+        sb_indices_fini(&s);
+    }
+}
+
+static void strata_give_equal_shares(void **state)
+{
+    (void)state;
+    uint32_t labels[N], have[CLASSES] = {0}, give[CLASSES] = {0};
+    make_labels(labels);
+    struct sb_dataset d = made_up(NULL, labels, N, 1, 1, 1, CLASSES);
+    struct sb_holdout_options o = {
+        .kind = SB_HOLDOUT_STRATIFIED, .count = 20, .limit = 90, .seed = 3};
+    struct sb_indices s, again, other;
+    assert_int_equal(sb_indices_init(&s, &d, &o), SB_OK);
+    assert_int_equal(sb_indices_init(&again, &d, &o), SB_OK);
+    o.seed = 4;
+    assert_int_equal(sb_indices_init(&other, &d, &o), SB_OK);
+    check_cover(&s, 90);
+    check_cover(&other, 90);
+    for (uint32_t i = 0; i < 90; i++)
+        have[labels[i]]++;
+    for (uint32_t i = 0; i < s.valids; i++)
+        give[labels[s.valid[i]]]++;
+    for (int c = 0; c < CLASSES; c++)
+        assert_true(fabs(give[c] - have[c] * 20.0 / 90.0) < 1.0);
+    assert_memory_equal(s.valid, again.valid, 20 * sizeof *s.valid);
+    assert_memory_not_equal(s.valid, other.valid, 20 * sizeof *s.valid);
+    assert_true(s.valid[0] < 60); /* not the tail */
+    sb_indices_fini(&s);
+    sb_indices_fini(&again);
+    sb_indices_fini(&other);
+}
+
+static void impossible_splits(void **state)
+{
+    (void)state;
+    uint32_t labels[N] = {0};
+    struct sb_dataset d = made_up(NULL, labels, N, 1, 1, 1, CLASSES);
+    struct sb_indices s;
+    refused(sb_indices_init(&s, &d, &(struct sb_holdout_options){.count = 97}), SB_EARG,
+            "97 validation examples of 97 used from made-up leave none to train on");
+    refused(sb_indices_init(&s, &d, &(struct sb_holdout_options){.limit = 5, .count = 6}),
+            SB_EARG,
+            "6 validation examples of 5 used from made-up leave none to train on");
+    refused(sb_indices_init(&s, &d, &(struct sb_holdout_options){.fraction = 1.0}),
+            SB_EARG, "a validation share of 1; want one from 0 to below 1");
+    refused(sb_indices_init(&s, &d, &(struct sb_holdout_options){.fraction = -0.5}),
+            SB_EARG, "a validation share of -0.5; want one from 0 to below 1");
+    assert_int_equal(
+        sb_indices_init(&s, &d, &(struct sb_holdout_options){.fraction = (double)NAN}),
+        SB_EARG);
+}
+
+static void every_allocation_may_fail(void **state)
+{
+    (void)state;
+    uint32_t labels[N];
+    make_labels(labels);
+    struct sb_dataset d = made_up(NULL, labels, N, 1, 1, 1, CLASSES);
+    struct sb_holdout_options o = {.kind = SB_HOLDOUT_STRATIFIED, .count = 20};
+    size_t live = sb_mem_live();
+    sb_status st = SB_ENOMEM;
+    long n;
+    for (n = 0; st != SB_OK && n < 100; n++) {
+        struct sb_indices s;
+        sb_mem_fail_after(n);
+        st = sb_indices_init(&s, &d, &o);
+        sb_mem_fail_after(-1);
+        assert_true(st == SB_OK || st == SB_ENOMEM);
+        sb_indices_fini(&s);
+        assert_int_equal(sb_mem_live(), live);
+    }
+    assert_int_equal(n, 8); /* seven arrays */
+    sb_indices_fini(NULL);
+}
+
+/* ---- normalisation ---- */
+
+static void computed_is_the_naive_sum(void **state)
+{
+    (void)state;
+    enum { C = 2, H = 70, W = 90, USED = 40 }; /* a plane longer than one 32-bit run */
+    static uint8_t images[N * C * H * W];
+    uint32_t index[USED];
+    noise(images, sizeof images, 5);
+    memset(images + H * W, 255, H * W); /* of image 0, channel 1 */
+    for (uint32_t i = 0; i < USED; i++)
+        index[i] = i * 2;
+    struct sb_dataset d = made_up(images, NULL, N, C, H, W, 2);
+    struct sb_normalise first, m;
+    for (int threads = 1; threads <= 4; threads++) {
+        struct sb_env env = {.threads = threads};
+        assert_int_equal(sb_normalise_computed(&m, &env, &d, index, USED), SB_OK);
+        if (threads == 1)
+            first = m;
+        assert_memory_equal(&m, &first, sizeof m);
+    }
+    for (int c = 0; c < C; c++) {
+        double sum = 0.0, squares = 0.0, n = (double)USED * H * W;
+        for (int i = 0; i < USED; i++)
+            for (int p = 0; p < H * W; p++)
+                sum +=
+                    images[(index[i] * C + (uint32_t)c) * (H * W) + (uint32_t)p] / 255.0;
+        for (int i = 0; i < USED; i++)
+            for (int p = 0; p < H * W; p++) {
+                double v =
+                    images[(index[i] * C + (uint32_t)c) * (H * W) + (uint32_t)p] / 255.0 -
+                    sum / n;
+                squares += v * v;
+            }
+        assert_true(fabs((double)m.mean[c] - sum / n) < 1e-7);
+        assert_true(fabs((double)m.sd[c] - sqrt(squares / n)) < 1e-7);
+        for (int v = 0; v < 256; v++)
+            assert_true(m.table[c][v] == ((float)v / 255.0f - m.mean[c]) / m.sd[c]);
+    }
+}
+
+static void constant_and_wrong_channels(void **state)
+{
+    (void)state;
+    uint8_t images[8] = {9, 9, 9, 9, 9, 9, 9, 9};
+    uint32_t index[2] = {0, 1};
+    struct sb_env env = {.threads = 1};
+    struct sb_dataset d = made_up(images, NULL, 2, 1, 2, 2, 2);
+    struct sb_normalise m;
+    assert_int_equal(sb_normalise_computed(&m, &env, &d, index, 2), SB_OK);
+    assert_true(m.sd[0] == 1.0f);
+    refused(sb_normalise_computed(&m, &env, &d, index, 0), SB_EARG,
+            "cannot normalise by 0 images of 1 channels; want 1 or more images of at "
+            "most 16 channels");
+    const float mean[] = {0.5f}, sd[] = {0.0f}, odd[] = {NAN};
+    refused(sb_normalise_given(&m, 1, mean, sd), SB_EARG,
+            "channel 0 has mean 0.5 and sd 0; want finite ones, sd above 0");
+    assert_int_equal(sb_normalise_given(&m, 1, odd, mean), SB_EARG);
+    refused(sb_normalise_given(&m, 17, mean, mean), SB_EARG,
+            "images of 17 channels; from 1 to 16 work");
+    assert_int_equal(sb_normalise_given(&m, 1, mean, mean), SB_OK);
+    assert_true(m.table[0][255] == 1.0f);
+}
+
+static void fashion_has_its_known_mean(void **state)
+{
+    (void)state;
+    struct sb_dataset d;
+    struct sb_indices s;
+    struct sb_normalise m;
+    struct sb_env env = {.threads = 2};
+    if (!sb_file_exists(FASHION)) {
+        print_message("NOT TESTED: dataset-fashion-mnist is not installed\n");
+        skip();
+    }
+    assert_int_equal(sb_dataset_open(&d, FASHION, SB_SPLIT_TRAIN), SB_OK);
+    struct sb_holdout_options all = {.kind = SB_HOLDOUT_TAIL};
+    assert_int_equal(sb_indices_init(&s, &d, &all), SB_OK);
+    assert_int_equal(sb_normalise_computed(&m, &env, &d, s.train, s.trains), SB_OK);
+    assert_true(fabs((double)m.mean[0] - 0.2860) < 5e-5); /* the published figures */
+    assert_true(fabs((double)m.sd[0] - 0.3530) < 5e-5);
+    sb_indices_fini(&s);
+    sb_dataset_fini(&d);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tail_is_the_end_of_the_file),
+        cmocka_unit_test(strata_give_equal_shares),
+        cmocka_unit_test(impossible_splits),
+        cmocka_unit_test(every_allocation_may_fail),
+        cmocka_unit_test(computed_is_the_naive_sum),
+        cmocka_unit_test(constant_and_wrong_channels),
+        cmocka_unit_test(fashion_has_its_known_mean),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
