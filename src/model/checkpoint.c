@@ -1,0 +1,199 @@
+/* checkpoint - which files there are, which to keep and which to take; see checkpoint.h. */
+#include "model/checkpoint.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "model/checkpoint_file.h"
+#include "model/fields.h"
+
+static const char head[] = "checkpoint-", tail[] = ".safetensors", temporary[] = ".tmp";
+
+enum { NAME_BYTES = 64, REASON_BYTES = 128, SENTENCE_BYTES = 1024 };
+
+/* ---- the directory ------------------------------------------------------------------- */
+
+/* "checkpoint-<step>.safetensors"; numbers with leading zeros are not ours. */
+static bool step_of(const char *name, uint64_t *step)
+{
+    char digits[24];
+    size_t length = strlen(name), around = sizeof head - 1 + sizeof tail - 1;
+    if (length <= around || length - around >= sizeof digits ||
+        strncmp(name, head, sizeof head - 1) != 0 ||
+        strcmp(name + length - (sizeof tail - 1), tail) != 0)
+        return false;
+    memcpy(digits, name + sizeof head - 1, length - around);
+    digits[length - around] = '\0';
+    return sb_parse_decimal(digits, UINT64_MAX, step) &&
+           (digits[0] != '0' || digits[1] == '\0');
+}
+
+/* What a killed process left behind of a checkpoint (base/file.h). */
+static bool is_leftover(const char *name)
+{
+    size_t length = strlen(name), end = sizeof temporary - 1;
+    return strncmp(name, head, sizeof head - 1) == 0 && strstr(name, tail) &&
+           length > end && strcmp(name + length - end, temporary) == 0;
+}
+
+static sb_status open_directory(const char *directory, DIR **out)
+{
+    char reason[REASON_BYTES];
+    *out = opendir(directory);
+    if (*out)
+        return SB_OK;
+    int error = errno;
+    if (strerror_r(error, reason, sizeof reason) != 0)
+        snprintf(reason, sizeof reason, "error %d", error);
+    return sb_fail(SB_EIO, "cannot read %s: %s", directory, reason);
+}
+
+/* The largest step below the bound (or equal to it, if at). */
+static sb_status newest(const char *directory, uint64_t bound, bool at, uint64_t *step,
+                        bool *found)
+{
+    DIR *d;
+    sb_status st = open_directory(directory, &d);
+    *found = false;
+    if (st != SB_OK)
+        return st;
+    for (const struct dirent *e = readdir(d); e; e = readdir(d)) {
+        uint64_t s;
+        if (step_of(e->d_name, &s) && (s < bound || (at && s == bound)) &&
+            (!*found || s > *step)) {
+            *step = s;
+            *found = true;
+        }
+    }
+    closedir(d);
+    return SB_OK;
+}
+
+/* directory/name; the caller owns it. NULL: no memory. */
+static char *join(const char *directory, const char *name)
+{
+    size_t size = strlen(directory) + strlen(name) + 2;
+    char *path = sb_malloc(size, 1);
+    if (path)
+        snprintf(path, size, "%s/%s", directory, name);
+    else
+        (void)sb_fail(SB_ENOMEM, "%s: no memory for a name in it", directory);
+    return path;
+}
+
+static char *path_of(const char *directory, uint64_t step)
+{
+    char name[NAME_BYTES];
+    snprintf(name, sizeof name, "%s%llu%s", head, (unsigned long long)step, tail);
+    return join(directory, name);
+}
+
+bool sb_checkpoint_exists(const char *directory)
+{
+    uint64_t step;
+    bool found;
+    return newest(directory, UINT64_MAX, true, &step, &found) == SB_OK && found;
+}
+
+/* ---- saving -------------------------------------------------------------------------- */
+
+/* Removes every file of the directory that `unwanted` says. That is housekeeping: what
+ * cannot be removed stays. */
+typedef bool unwanted_fn(const char *name, const uint64_t *keep);
+
+static void remove_files(const char *directory, unwanted_fn *unwanted,
+                         const uint64_t *keep)
+{
+    DIR *d = opendir(directory);
+    if (!d)
+        return;
+    for (const struct dirent *e = readdir(d); e; e = readdir(d)) {
+        char *path = unwanted(e->d_name, keep) ? join(directory, e->d_name) : NULL;
+        if (path)
+            (void)unlink(path);
+        sb_free(path);
+    }
+    closedir(d);
+}
+
+static bool leftover(const char *name, const uint64_t *keep)
+{
+    (void)keep;
+    return is_leftover(name);
+}
+
+/* Checkpoints beyond the one just written go too: they were passed over as damaged, or the
+ * run would be there. */
+static bool neither(const char *name, const uint64_t *keep)
+{
+    uint64_t step;
+    return step_of(name, &step) && step != keep[0] && step != keep[1];
+}
+
+sb_status sb_checkpoint_save(const struct sb_checkpoint *c, const char *directory,
+                             uint64_t step)
+{
+    uint64_t keep[2] = {step, step};
+    bool found;
+    char *path = path_of(directory, step);
+    if (!path)
+        return SB_ENOMEM;
+    remove_files(directory, leftover, NULL); /* they may be what fills the disk */
+    sb_status st = sb_checkpoint_write(c, path);
+    if (st == SB_OK)
+        st = newest(directory, step, false, &keep[1], &found);
+    if (st == SB_OK)
+        remove_files(directory, neither, keep);
+    sb_free(path);
+    return st;
+}
+
+/* ---- loading ------------------------------------------------------------------------- */
+
+/* One candidate. *passed: it is damaged, and the one before should be tried. */
+static sb_status try(struct sb_checkpoint *c, const struct sb_env *env,
+                     const char *directory, uint64_t step, char *reason, bool *passed)
+{
+    char *path = path_of(directory, step);
+    *passed = false;
+    if (!path)
+        return SB_ENOMEM;
+    sb_status st = sb_checkpoint_read(c, path);
+    *passed = st == SB_EFORMAT || st == SB_EIO;
+    if (*passed && !*reason)
+        snprintf(reason, SENTENCE_BYTES, "%s", sb_message());
+    else if (st == SB_OK && *reason)
+        sb_log_write(env->log, SB_LOG_WARN, "%s; going on from %s", reason, path);
+    sb_free(path);
+    return st;
+}
+
+sb_status sb_checkpoint_load(struct sb_checkpoint *c, const struct sb_env *env,
+                             const char *directory, uint64_t *step)
+{
+    char reason[SENTENCE_BYTES] = ""; /* why the newest was passed over */
+    uint64_t bound = UINT64_MAX;
+    for (bool at = true;; at = false) {
+        bool found, passed;
+        sb_status st = newest(directory, bound, at, step, &found);
+        if (st != SB_OK)
+            return st;
+        if (!found)
+            break;
+        st = try(c, env, directory, *step, reason, &passed);
+        if (st == SB_OK)
+            sb_net_refresh(env, c->net);
+        if (!passed)
+            return st;
+        bound = *step;
+    }
+    if (*reason)
+        return sb_fail(SB_EFORMAT, "%s; there is no other intact checkpoint", reason);
+    return sb_fail(SB_EIO, "%s: has no checkpoint", directory);
+}

@@ -1,0 +1,212 @@
+/* inspect - see inspect.h. */
+#include "model/inspect.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "tensor/select.h"
+#include "tensor/topology.h"
+
+enum { LINE_BYTES = 256, NUMBER_BYTES = 24, KEY_BITS = 64 };
+
+/* ---- figures ------------------------------------------------------------------------- */
+
+static void set_shape(struct sb_inspect_layer *l, const struct sb_arch_node *n)
+{
+    const struct sb_conv *c = &n->conv;
+    l->name = n->name;
+    if (n->bias)
+        snprintf(l->shape, sizeof l->shape, "%u x %u", c->out, c->in);
+    else
+        snprintf(l->shape, sizeof l->shape, "%u x %u x %u x %u", c->out, c->in, c->kh,
+                 c->kw);
+}
+
+/* Adds one member's weights; key, if not NULL, receives |mu| / sigma of each. */
+static void add_weights(struct sb_inspect_layer *l, const struct sb_member_weight *w,
+                        uint32_t all, uint64_t *key)
+{
+    for (uint32_t k = 0; k < w->nnz; k++) {
+        double mu = fabs((double)w->mu[k]);
+        l->mean_mu += mu;
+        if (!w->rho)
+            continue;
+        double sigma = sb_sigma_of_rho((double)w->rho[k]);
+        double ratio = mu > 0 ? fmin(mu / sigma, DBL_MAX) : 0.0;
+        l->mean_sigma += sigma;
+        key[k] = sb_key_of_double(ratio);
+    }
+    uint64_t arrays = 1u + (w->position ? 1u : 0u) + (w->rho ? 1u : 0u);
+    l->active += w->nnz;
+    l->all += all;
+    l->bytes += (arrays * w->nnz + w->out) * sizeof(float);
+}
+
+/* The ratio that a share of the weights do not exceed, as SNR, which increases with it. */
+static double quantile(const uint64_t *key, size_t n, double share)
+{
+    size_t rank = (size_t)ceil(share * (double)n); /* from the smallest, from 1 */
+    struct sb_cut cut = sb_select_largest(key, n, n - rank + 1, KEY_BITS);
+    double ratio;
+    memcpy(&ratio, &cut.key, sizeof ratio);
+    return sb_snr_abs(ratio, 1.0);
+}
+
+static sb_status inspect_layer(const struct sb_model *m, uint32_t i, uint32_t all,
+                               struct sb_inspect_layer *l)
+{
+    size_t count = 0, at = 0;
+    for (uint32_t j = 0; j < m->members; j++)
+        count += m->member[j].weight[i].nnz;
+    uint64_t *key = m->info.gauss ? sb_malloc(count, sizeof *key) : NULL;
+    if (m->info.gauss && !key)
+        return sb_fail(SB_ENOMEM, "inspect: no memory for %zu weights of layer %s", count,
+                       l->name);
+    for (uint32_t j = 0; j < m->members; j++) {
+        add_weights(l, &m->member[j].weight[i], all, key ? key + at : NULL);
+        at += m->member[j].weight[i].nnz;
+    }
+    l->mean_mu /= (double)count;
+    l->mean_sigma = key ? l->mean_sigma / (double)count : NAN;
+    for (int q = 0; q < 3; q++)
+        l->snr[q] = key ? quantile(key, count, 0.25 * (q + 1)) : NAN;
+    sb_free(key);
+    return SB_OK;
+}
+
+sb_status sb_inspect_layers(const struct sb_model *m, struct sb_inspect_layer *out)
+{
+    sb_status st = SB_OK;
+    uint32_t i = 0;
+    for (uint32_t k = 0; st == SB_OK && m->members > 0 && k < m->arch.nodes; k++) {
+        const struct sb_arch_node *n = &m->arch.node[k];
+        if (n->kind != SB_NODE_WEIGHT)
+            continue;
+        out[i] = (struct sb_inspect_layer){0};
+        set_shape(&out[i], n);
+        st = inspect_layer(m, i, sb_conv_weights(&n->conv), &out[i]);
+        i++;
+    }
+    return st;
+}
+
+/* ---- lines --------------------------------------------------------------------------- */
+
+struct lines {
+    sb_inspect_fn *line;
+    void *context;
+};
+
+static void say(const struct lines *to, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void say(const struct lines *to, const char *format, ...)
+{
+    char line[LINE_BYTES];
+    va_list args;
+    va_start(args, format);
+    int n = vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    if (n >= 0)
+        to->line(to->context, line);
+}
+
+/* A number with so many digits, or "-" where there is none. */
+static const char *fixed(char *out, int digits, double x)
+{
+    snprintf(out, NUMBER_BYTES, "%.*f", digits, x);
+    return isnan(x) ? "-" : out;
+}
+
+static const char *general(char *out, int digits, double x)
+{
+    snprintf(out, NUMBER_BYTES, "%.*g", digits, x);
+    return isnan(x) ? "-" : out;
+}
+
+static void say_members(const struct lines *to, const struct sb_model *m)
+{
+    say(to, "member  epoch  val acc  val nll  val ece  sample seed");
+    for (uint32_t i = 0; i < m->members; i++) {
+        const struct sb_member_figures *g = &m->member[i].figures;
+        char a[NUMBER_BYTES], b[NUMBER_BYTES], c[NUMBER_BYTES];
+        say(to, "%6u  %5llu  %7s  %7s  %7s  %llu", i, (unsigned long long)g->epoch,
+            fixed(a, 4, g->accuracy), fixed(b, 4, g->nll), fixed(c, 4, g->ece),
+            (unsigned long long)m->member[i].sample_seed);
+    }
+}
+
+static int widest(const struct sb_inspect_layer *l, uint32_t layers, bool shape)
+{
+    size_t most = 5;
+    for (uint32_t i = 0; i < layers; i++) {
+        size_t length = strlen(shape ? l[i].shape : l[i].name);
+        most = length > most ? length : most;
+    }
+    return (int)most;
+}
+
+static void say_layers(const struct lines *to, const struct sb_model *m,
+                       const struct sb_inspect_layer *l)
+{
+    uint32_t layers = m->arch.weights, members = m->members;
+    int name = widest(l, layers, false), shape = widest(l, layers, true);
+    say(to, "%-*s  %-*s  %10s  %10s  %7s  %9s  %10s  %8s  %8s  %8s  %11s", name, "layer",
+        shape, "shape", "active", "of", "density", "mean |mu|", "mean sigma", "SNR 25%",
+        "SNR 50%", "SNR 75%", "bytes");
+    for (uint32_t i = 0; i < layers; i++) {
+        char sigma[NUMBER_BYTES], snr[3][NUMBER_BYTES];
+        say(to, "%-*s  %-*s  %10llu  %10llu  %7.4f  %9.3g  %10s  %8s  %8s  %8s  %11llu",
+            name, l[i].name, shape, l[i].shape, (unsigned long long)l[i].active / members,
+            (unsigned long long)l[i].all / members,
+            (double)l[i].active / (double)l[i].all, l[i].mean_mu,
+            general(sigma, 3, l[i].mean_sigma), general(snr[0], 4, l[i].snr[0]),
+            general(snr[1], 4, l[i].snr[1]), general(snr[2], 4, l[i].snr[2]),
+            (unsigned long long)l[i].bytes);
+    }
+}
+
+static void say_summary(const struct lines *to, const struct sb_model *m,
+                        uint64_t file_bytes, const struct sb_inspect_layer *l)
+{
+    const struct sb_model_info *o = &m->info;
+    uint64_t active = 0, all = 0;
+    for (uint32_t i = 0; i < m->arch.weights; i++) {
+        active += l[i].active;
+        all += l[i].all;
+    }
+    say(to, "network   %s, images %u x %u x %u, %u classes", o->arch, o->channels,
+        o->height, o->width, o->classes);
+    say(to, "method    %s, %u member%s, %s", o->method, m->members,
+        m->members == 1 ? "" : "s", o->gauss ? "Gaussian posterior" : "point weights");
+    say(to, "weights   %llu of %llu a member, density %.4f",
+        (unsigned long long)active / m->members, (unsigned long long)all / m->members,
+        (double)active / (double)all);
+    if (file_bytes > 0)
+        say(to, "file      %llu bytes", (unsigned long long)file_bytes);
+}
+
+sb_status sb_inspect_model(const struct sb_model *m, uint64_t file_bytes,
+                           sb_inspect_fn *line, void *context)
+{
+    struct lines to = {line, context};
+    if (m->members == 0)
+        return sb_fail(SB_EARG, "inspect: the model has no members");
+    struct sb_inspect_layer *l = sb_calloc(m->arch.weights, sizeof *l);
+    if (!l)
+        return sb_fail(SB_ENOMEM, "inspect: no memory for %u layers", m->arch.weights);
+    sb_status st = sb_inspect_layers(m, l);
+    if (st == SB_OK) {
+        say_summary(&to, m, file_bytes, l);
+        say(&to, "%s", "");
+        say_members(&to, m);
+        say(&to, "%s", "");
+        say_layers(&to, m, l);
+    }
+    sb_free(l);
+    return st;
+}
