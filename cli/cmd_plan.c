@@ -1,6 +1,19 @@
 /* sebays plan - what a recipe would cost. */
 #include "cli.h"
 
+static int run(const struct cli_args *args)
+{
+    struct sebays_recipe *recipe;
+    struct sebays_run_options o = {.isa = args->isa};
+    char *text;
+    int code = cli_load_recipe("plan", args, &recipe);
+    if (code != CLI_OK)
+        return code;
+    sebays_status st = sebays_plan(recipe, &o, &text);
+    sebays_recipe_free(recipe);
+    return st == SEBAYS_OK ? cli_print("plan", text) : cli_fail("plan", st);
+}
+
 const struct cli_command cli_cmd_plan = {
     .name = "plan",
     .operand = "RECIPE.ini",
@@ -10,7 +23,7 @@ const struct cli_command cli_cmd_plan = {
         "                   [--isa NAME]\n"
         "\n"
         "Prints what 'sebays train' would do: parameters and active weights by layer,\n"
-        "epochs and steps, arithmetic, memory.\n"
+        "epochs and steps, arithmetic, memory, and the time a few real steps suggest.\n"
         "\n"
         "  --set section.key=value   change an option of the recipe; may be repeated\n"
         "  --threads N               default: one a processor\n"
@@ -19,4 +32,5 @@ const struct cli_command cli_cmd_plan = {
         "example:\n"
         "  sebays plan recipes/paper/cifar10-sebays-m3-s80.ini\n",
     .flags = CLI_SET | CLI_THREAD | CLI_ISA,
+    .run = run,
 };

@@ -1,5 +1,98 @@
 /* sebays train - trains a recipe into a run directory. */
+#include <stdio.h>
+
 #include "cli.h"
+#include "progress.h"
+#include "signals.h"
+
+enum { PATH_BYTES = 4096 };
+
+static void print_row(const char *name, struct sebays_scores s)
+{
+    printf("%-10s %8.4f %8.4f %8.4f\n", name, s.accuracy, s.nll, s.ece);
+}
+
+/* Figures on the test set, and whether the ensemble is worth having. */
+static void print_result(const struct sebays_result *r, const char *out)
+{
+    uint32_t members = sebays_result_members(r), best = 0;
+    struct sebays_scores all = sebays_result_ensemble(r);
+    printf("%-10s %8s %8s %8s\n", "test", "acc", "nll", "ece");
+    for (uint32_t i = 0; i < members; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "member %u", i + 1);
+        print_row(name, sebays_result_member(r, i));
+        if (sebays_result_member(r, i).accuracy > sebays_result_member(r, best).accuracy)
+            best = i;
+    }
+    if (members > 1) {
+        struct sebays_scores top = sebays_result_member(r, best);
+        print_row("ensemble", all);
+        printf(
+            "the ensemble is %s its best member (member %u): %+.2f points of accuracy, "
+            "%+.4f nll\n",
+            all.accuracy > top.accuracy ? "better than" : "not better than", best + 1,
+            100.0 * (all.accuracy - top.accuracy), all.nll - top.nll);
+    }
+    printf("density %.4f, %.1f s of training, %.0f images/s\n", sebays_result_density(r),
+           sebays_result_seconds(r), sebays_result_images_per_second(r));
+    printf("files in %s\n", out);
+}
+
+static int train(const struct cli_args *args, const struct sebays_recipe *recipe,
+                 const char *out)
+{
+    struct cli_progress screen;
+    struct sebays_result *result;
+    cli_progress_init(&screen, args->quiet);
+    if (!cli_signals_catch())
+        fprintf(stderr, "sebays train: signals cannot be caught; Ctrl-C will not save\n");
+    struct sebays_run_options o = {
+        .out = out,
+        .isa = args->isa,
+        .resume = args->resume,
+        .progress = cli_progress_show,
+        .progress_context = &screen,
+        .progress_seconds = 0.25,
+        .log = cli_progress_log,
+        .log_context = &screen,
+    };
+    sebays_status st = sebays_train(recipe, &o, &result);
+    cli_progress_end(&screen);
+    if (st == SEBAYS_ECANCELED && cli_signals_caught()) {
+        fprintf(
+            stderr,
+            "sebays train: %s; saved. Go on with: sebays train %s --out %s --resume\n",
+            sebays_message(), args->operand, out);
+        return 128 + cli_signals_caught();
+    }
+    if (st != SEBAYS_OK)
+        return cli_fail("train", st);
+    print_result(result, out);
+    sebays_result_free(result);
+    return CLI_OK;
+}
+
+static int run(const struct cli_args *args)
+{
+    struct sebays_recipe *recipe;
+    char out[PATH_BYTES], *plan;
+    int code = cli_load_recipe("train", args, &recipe);
+    if (code != CLI_OK)
+        return code;
+    if (!cli_run_directory(args, out, sizeof out)) {
+        fprintf(stderr, "sebays train: the run directory's path is too long\n");
+        code = CLI_USAGE;
+    } else if (args->dry_run) {
+        struct sebays_run_options o = {.isa = args->isa};
+        sebays_status st = sebays_plan(recipe, &o, &plan);
+        code = st == SEBAYS_OK ? cli_print("train", plan) : cli_fail("train", st);
+    } else {
+        code = train(args, recipe, out);
+    }
+    sebays_recipe_free(recipe);
+    return code;
+}
 
 const struct cli_command cli_cmd_train = {
     .name = "train",
@@ -29,4 +122,5 @@ const struct cli_command cli_cmd_train = {
         "  sebays train recipes/quickstart.ini --resume\n",
     .flags =
         CLI_OUT | CLI_SET | CLI_THREAD | CLI_ISA | CLI_RESUME | CLI_DRY_RUN | CLI_QUIET,
+    .run = run,
 };

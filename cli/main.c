@@ -5,6 +5,8 @@
 #include "cli.h"
 
 static const struct cli_command *const commands[] = {
+    &cli_cmd_train,
+    &cli_cmd_plan,
     &cli_cmd_recipe,
     &cli_cmd_options,
 };

@@ -98,6 +98,48 @@ sebays_status sebays_recipe_text(const struct sebays_recipe *recipe, bool commen
 /* Every option: default, meaning, range. */
 sebays_status sebays_options_text(char **out);
 
+/* ---- training ---- */
+
+/* How a run is carried out; none of it changes results. Zeroed is a good start. */
+struct sebays_run_options {
+    const char *out; /* run directory; needed for training */
+    const char *isa; /* kernels: "scalar", "avx2", "neon"; NULL: the best there is */
+    bool resume;     /* go on where the run directory stopped */
+    sebays_progress_fn *progress; /* may be NULL, like log */
+    void *progress_context;
+    double progress_seconds; /* between two reports, at least */
+    sebays_log_fn *log;
+    void *log_context;
+};
+
+/* Figures on the test set: accuracy, negative log-likelihood, expected calibration error,
+ * Brier score. */
+struct sebays_scores {
+    double accuracy, nll, ece, brier;
+};
+
+struct sebays_result;
+
+/* Trains a checked recipe and writes recipe.ini, metrics.jsonl, checkpoints,
+ * model.safetensors and results.json into the run directory. The thread count is the
+ * recipe's train.threads, 0: one a processor. SEBAYS_ECANCELED when progress asked to
+ * stop: a checkpoint was written, and resume goes on from there. */
+sebays_status sebays_train(const struct sebays_recipe *recipe,
+                           const struct sebays_run_options *options,
+                           struct sebays_result **out);
+void sebays_result_free(struct sebays_result *result);
+
+uint32_t sebays_result_members(const struct sebays_result *result);
+struct sebays_scores sebays_result_member(const struct sebays_result *result, uint32_t i);
+struct sebays_scores sebays_result_ensemble(const struct sebays_result *result);
+double sebays_result_seconds(const struct sebays_result *result);
+double sebays_result_images_per_second(const struct sebays_result *result);
+double sebays_result_density(const struct sebays_result *result);
+
+/* What a run would take, for people: weights by layer, arithmetic, memory, time. */
+sebays_status sebays_plan(const struct sebays_recipe *recipe,
+                          const struct sebays_run_options *options, char **out);
+
 #ifdef __cplusplus
 }
 #endif

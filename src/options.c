@@ -254,3 +254,12 @@ sb_status sb_recipe_same(const struct sb_recipe *a, const struct sb_recipe *b)
     }
     return SB_OK;
 }
+
+sb_status sb_recipe_essence(const struct sb_recipe *r, char **out)
+{
+    struct sb_recipe plain = *r;
+    for (size_t i = 0; i < OPTIONS; i++)
+        if (table[i].flags & SB_OPTION_FREE)
+            put_default(&plain.config, &table[i]);
+    return sb_recipe_write(&plain, false, out);
+}

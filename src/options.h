@@ -82,6 +82,10 @@ sb_status sb_recipe_resolve(struct sb_recipe *r);
  * above it. The caller owns *out (sb_free). */
 sb_status sb_recipe_write(const struct sb_recipe *r, bool comments, char **out);
 
+/* The same with every option that does not change results at its default: equal for runs
+ * that must give equal models. The caller owns *out. */
+sb_status sb_recipe_essence(const struct sb_recipe *r, char **out);
+
 /* An option's value as text, as sb_recipe_write gives it. */
 sb_status sb_recipe_get(const struct sb_recipe *r, const char *name,
                         char out[SB_OPTION_VALUE]);

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/status.h"
 #include "options.h"
+#include "sebays_recipe.h"
 
 /* The public codes are the internal ones. */
 #define SAME(a, b) _Static_assert((int)(a) == (int)(b), "status codes differ")
@@ -41,11 +42,6 @@ void sebays_text_free(char *text)
 }
 
 /* ---- recipes ---- */
-
-struct sebays_recipe {
-    struct sb_recipe recipe;
-    char source[]; /* what sentences call it; "" for one that is no file */
-};
 
 static sebays_status make(const char *source, struct sebays_recipe **out)
 {
