@@ -132,6 +132,41 @@ static void fashion_mnist(void **state)
 
 /* ---- malformed ---- */
 
+/* Sets the last four of n bytes so that the checksum of all is sum. */
+static void forge(unsigned char *bytes, uint32_t n, uint32_t sum)
+{
+    const z_crc_t *table = get_crc_table();
+    uint32_t before = (uint32_t)crc32(0, bytes, n - 4) ^ UINT32_MAX;
+    uint32_t after = sum ^ UINT32_MAX, entry[4];
+    for (int i = 3; i >= 0; i--) {
+        for (entry[i] = 0; table[entry[i]] >> 24 != after >> 24;)
+            entry[i]++;
+        after = (uint32_t)(after ^ table[entry[i]]) << 8;
+    }
+    for (uint32_t i = 0; i < 4; i++) {
+        bytes[n - 4 + i] = (unsigned char)(before ^ entry[i]);
+        before = (uint32_t)(before >> 8 ^ table[entry[i]]);
+    }
+    assert_int_equal(crc32(0, bytes, n), sum);
+}
+
+/* Labels that pass for Fashion-MNIST's but have more classes than it has names. */
+static void forged_fashion_labels(void **state)
+{
+    (void)state;
+    enum { COUNT = 10000 };
+    static unsigned char images[16 + COUNT], labels[8 + COUNT];
+    struct sb_dataset d;
+    put(images_name, images, idx_images(images, COUNT, 1, 1));
+    size_t size = idx_labels(labels, COUNT, 256);
+    forge(labels + 8, COUNT, 0x242bc73fu);
+    put(labels_name, labels, size);
+    assert_int_equal(sb_dataset_open(&d, ".", SB_SPLIT_TRAIN), SB_OK);
+    assert_int_equal(d.classes, 256);
+    assert_null(d.class_names);
+    sb_dataset_fini(&d);
+}
+
 /* Writes the pair, with what the test changed in it, and expects the sentence. */
 static void refuse_pair(const struct pair *p, size_t images, size_t labels,
                         const char *sentence)
@@ -382,6 +417,7 @@ int main(void)
                                         tear_down),
         cmocka_unit_test(fashion_mnist),
         cmocka_unit_test_setup_teardown(lying_headers, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(forged_fashion_labels, set_up, tear_down),
         cmocka_unit_test_setup_teardown(wrong_labels, set_up, tear_down),
         cmocka_unit_test_setup_teardown(damaged_gzip, set_up, tear_down),
         cmocka_unit_test_setup_teardown(every_cut_and_flip, set_up, tear_down),

@@ -137,6 +137,34 @@ static void unshuffled_is_the_given_order(void **state)
     sb_loader_free(l);
 }
 
+/* Crops are keyed by the epoch and the member, not only by the example. */
+static void augments_by_member_and_epoch(void **state)
+{
+    (void)state;
+    static struct world w;
+    struct sb_batch b;
+    struct sb_act x;
+    uint32_t labels[BATCH];
+    make_world(&w);
+    struct sb_loader *l = make_loader(&w);
+    assert_int_equal(sb_act_init(&x, BATCH, C, H, W), SB_OK);
+    sb_loader_start(l, 3, 11, 0);
+    while (sb_loader_next(l, &b)) {
+        struct sb_batch_source s = {.data = &w.data,
+                                    .normal = &w.normal,
+                                    .augment = w.options.augment,
+                                    .seed = w.options.seed,
+                                    .member = 3,
+                                    .step = 11};
+        struct sb_batch want = {
+            .x = &x, .labels = labels, .index = b.index, .count = b.count};
+        sb_batch_fill(&s, 1, b.index, b.count, &x, labels);
+        assert_int_equal(digest(&b, 0), digest(&want, 0));
+    }
+    sb_act_fini(&x);
+    sb_loader_free(l);
+}
+
 /* The whole run's digests, by helper and inline, on 1 to 4 threads, from any batch. */
 static void same_bits_whatever_the_machine_does(void **state)
 {
@@ -304,6 +332,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_example_once_an_epoch),
         cmocka_unit_test(unshuffled_is_the_given_order),
+        cmocka_unit_test(augments_by_member_and_epoch),
         cmocka_unit_test(same_bits_whatever_the_machine_does),
         cmocka_unit_test(a_batch_stays_until_the_next_call),
         cmocka_unit_test(stopped_anywhere),

@@ -137,7 +137,7 @@ static void every_allocation_may_fail(void **state)
 static void computed_is_the_naive_sum(void **state)
 {
     (void)state;
-    enum { C = 2, H = 70, W = 90, USED = 40 }; /* a plane longer than one 32-bit run */
+    enum { C = 2, H = 70, W = 90, USED = 40 };
     static uint8_t images[N * C * H * W];
     uint32_t index[USED];
     noise(images, sizeof images, 5);
@@ -171,6 +171,21 @@ static void computed_is_the_naive_sum(void **state)
         for (int v = 0; v < 256; v++)
             assert_true(m.table[c][v] == ((float)v / 255.0f - m.mean[c]) / m.sd[c]);
     }
+}
+
+/* A plane whose squares do not fit 32 bits. */
+static void large_planes_do_not_overflow(void **state)
+{
+    (void)state;
+    enum { SIDE = 400 };
+    static uint8_t image[SIDE * SIDE];
+    const uint32_t index[] = {0};
+    struct sb_env env = {.threads = 1};
+    struct sb_dataset d = made_up(image, NULL, 1, 1, SIDE, SIDE, 2);
+    struct sb_normalise m;
+    memset(image, 255, sizeof image / 2);
+    assert_int_equal(sb_normalise_computed(&m, &env, &d, index, 1), SB_OK);
+    assert_true(m.mean[0] == 0.5f && m.sd[0] == 0.5f);
 }
 
 static void constant_and_wrong_channels(void **state)
@@ -225,6 +240,7 @@ int main(void)
         cmocka_unit_test(impossible_splits),
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(computed_is_the_naive_sum),
+        cmocka_unit_test(large_planes_do_not_overflow),
         cmocka_unit_test(constant_and_wrong_channels),
         cmocka_unit_test(fashion_has_its_known_mean),
     };
