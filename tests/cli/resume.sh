@@ -1,0 +1,104 @@
+#!/bin/sh
+# The model is the same, byte for byte, for any number of threads, and for a run that was
+# killed at any moment (SIGKILL, ten times at random) or stopped by SIGINT and taken up again.
+# usage: resume.sh SEBAYS [KILLS]
+set -eu
+
+sebays=$1
+kills=${2:-10}
+set_dir=/usr/share/datasets/fashion-mnist
+if [ ! -d "$set_dir" ]; then
+    echo "NOT TESTED: resume (needs Fashion-MNIST, Debian's dataset-fashion-mnist)"
+    exit 0
+fi
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+export OMP_WAIT_POLICY=passive
+
+cat > "$dir/small.ini" <<'END'
+[data]
+set = fashion-mnist
+validation = 100
+augment = crop-flip
+[model]
+arch = lenet
+[method]
+name = sebays
+members = 2
+sparsity = 0.9
+explore_epochs = 1
+exploit_epochs = 1
+delta_t = 3
+kl_anneal_epochs = 2
+[train]
+batch = 32
+limit = 500
+checkpoint_seconds = 0.01
+END
+
+fail() {
+    echo "resume: $1" >&2
+    exit 1
+}
+
+for threads in 1 2 3; do
+    "$sebays" train "$dir/small.ini" --out "$dir/t$threads" --threads $threads --quiet > /dev/null
+    cmp "$dir/t1/model.safetensors" "$dir/t$threads/model.safetensors" ||
+        fail "$threads threads give another model than 1"
+done
+
+# Kill after a random part of the time a run takes; a run that finished before counts too.
+i=0
+while [ $i -lt "$kills" ]; do
+    i=$((i + 1))
+    wait_for=$(awk -v seed=$i 'BEGIN { srand(seed); printf "%.3f", 0.02 + rand() * 0.6 }')
+    rm -rf "$dir/killed"
+    "$sebays" train "$dir/small.ini" --out "$dir/killed" --quiet > /dev/null &
+    pid=$!
+    sleep "$wait_for"
+    kill -9 $pid 2> /dev/null || true
+    wait $pid 2> /dev/null || true
+    "$sebays" train "$dir/small.ini" --out "$dir/killed" --resume --quiet > /dev/null ||
+        fail "resuming after a kill at $wait_for s failed"
+    cmp "$dir/t1/model.safetensors" "$dir/killed/model.safetensors" ||
+        fail "killed after $wait_for s and resumed: another model"
+    [ "$(wc -l < "$dir/killed/metrics.jsonl")" = "$(wc -l < "$dir/t1/metrics.jsonl")" ] ||
+        fail "killed after $wait_for s and resumed: metrics.jsonl has other lines"
+done
+
+# SIGINT: saves, says how to go on, exits 130.
+rm -rf "$dir/stopped"
+code=0
+"$sebays" train "$dir/small.ini" --out "$dir/stopped" --set method.explore_epochs=50 \
+    > /dev/null 2> "$dir/said" &
+pid=$!
+n=0
+while [ ! -s "$dir/stopped/metrics.jsonl" ] && [ $n -lt 600 ]; do
+    n=$((n + 1))
+    sleep 0.05
+done
+kill -INT $pid
+wait $pid || code=$?
+[ $code -eq 130 ] || fail "SIGINT: exit code $code, not 130"
+grep -q -- --resume "$dir/said" || fail "SIGINT: does not say how to go on"
+
+# Another recipe, and a directory that is in use.
+code=0
+"$sebays" train "$dir/small.ini" --out "$dir/stopped" --resume --quiet 2> "$dir/said" || code=$?
+[ $code -eq 2 ] || fail "another recipe: exit code $code, not 2"
+grep -q explore_epochs "$dir/said" || fail "another recipe: the difference is not named"
+code=0
+"$sebays" train "$dir/small.ini" --out "$dir/t1" --quiet 2> "$dir/said" || code=$?
+[ $code -eq 2 ] || fail "a used directory: exit code $code, not 2"
+grep -q -- --resume "$dir/said" || fail "a used directory: --resume is not offered"
+
+# The newest checkpoint is corrupt: the one before is taken, and a warning says so.
+"$sebays" train "$dir/small.ini" --out "$dir/corrupt" --quiet > /dev/null
+rm "$dir/corrupt/model.safetensors" "$dir/corrupt/results.json"
+newest=$(find "$dir/corrupt" -name 'checkpoint-*' | sort -V | tail -n 1)
+printf 'x' | dd of="$newest" bs=1 seek=20000 conv=notrunc 2> /dev/null
+"$sebays" train "$dir/small.ini" --out "$dir/corrupt" --resume --quiet > /dev/null 2> "$dir/said"
+grep -q "$(basename "$newest")" "$dir/said" || fail "a corrupt checkpoint is not named"
+cmp "$dir/t1/model.safetensors" "$dir/corrupt/model.safetensors" ||
+    fail "resumed from the checkpoint before a corrupt one: another model"
+echo "resume: threads, $kills kills, SIGINT, other recipe, used directory, corrupt checkpoint"
