@@ -1,14 +1,8 @@
-/* sparse - drivers of the three products: cutting, packing, and what follows a product.
+/* sparse - a pattern taken over, and the drivers of forward and input gradient: cutting,
+ * packing, and what follows a product. The weight gradient is in sparse_weight.c.
  *
- * Forward and input gradient (run_products) take one tile and one band of output rows a
- * chunk. Scratch of a worker:
- *
- *     strip [channels of a block][phases][strip plane]   in the first-level cache
- *     acc   [2 streams][band rows][tile vectors][8]      in the second-level cache
- *     eps   [4 rows][tile vectors][8]
- *
- * The weight gradient takes some channel blocks and one part of the rows a chunk and walks
- * all tiles: a weight's sum is then owned by one chunk and no partial sums are folded.
+ * A chunk is one tile and one band of output rows; its sums stay in the second-level cache
+ * until all channel blocks have been added.
  */
 #include "kernels/sparse.h"
 
@@ -16,12 +10,10 @@
 
 #include "base/mem.h"
 #include "base/threads.h"
-#include "kernels/epilogue.h"
-#include "kernels/kernels.h"
+#include "kernels/sparse_parts.h"
 
 enum {
     BAND_ROWS = 256, /* output rows whose sums fit the second-level cache, both streams */
-    MOST_BLOCKS = 4, /* channel blocks a weight-gradient chunk takes */
     FEW_TILES = 32,  /* fewer, and bands are single parts, so that threads find work */
 };
 
@@ -98,15 +90,6 @@ void sb_sparse_transpose(const struct sb_sparse *s, const float *value, float *o
 
 /* ---- scratch ------------------------------------------------------------------------- */
 
-struct scratch {
-    float *strip, *acc, *var, *eps;
-};
-
-static uint32_t tile_vectors(const struct sb_tile *t)
-{
-    return t->groups * SB_GROUP;
-}
-
 static uint32_t band_parts(const struct sb_corr *r, uint32_t tiles)
 {
     return tiles < FEW_TILES || r->part_rows >= BAND_ROWS ? 1 : BAND_ROWS / r->part_rows;
@@ -121,7 +104,7 @@ static size_t strip_floats(const struct sb_corr *r)
 static size_t acc_floats(const struct sb_corr *r)
 {
     size_t rows = (size_t)band_parts(r, FEW_TILES) * r->part_rows;
-    return rows * tile_vectors(&r->tile) * SB_LANES;
+    return rows * sb_tile_vectors(&r->tile) * SB_LANES;
 }
 
 static size_t max_size(size_t a, size_t b)
@@ -134,25 +117,33 @@ static size_t round_line(size_t floats)
     return (floats + 15) / 16 * 16;
 }
 
-static struct scratch cut_scratch(const struct sb_sparse *s, void *base, int worker,
-                                  size_t *floats)
+struct layout {
+    size_t strip, acc, eps, all; /* floats */
+};
+
+static struct layout layout(const struct sb_sparse *s)
 {
-    size_t strip =
-        round_line(max_size(strip_floats(&s->forward), strip_floats(&s->backward)));
-    size_t acc = round_line(max_size(acc_floats(&s->forward), acc_floats(&s->backward)));
-    size_t eps = SB_QUAD * SB_TILE_VECTORS * SB_LANES;
-    *floats = strip + 2 * acc + eps;
-    if (!base)
-        return (struct scratch){0};
-    float *at = (float *)base + (size_t)worker * *floats;
-    return (struct scratch){at, at + strip, at + strip + acc, at + strip + 2 * acc};
+    struct layout l = {
+        .strip =
+            round_line(max_size(strip_floats(&s->forward), strip_floats(&s->backward))),
+        .acc = round_line(max_size(acc_floats(&s->forward), acc_floats(&s->backward))),
+        .eps = SB_QUAD * SB_TILE_VECTORS * SB_LANES,
+    };
+    l.all = l.strip + 2 * l.acc + l.eps;
+    return l;
+}
+
+struct sb_sparse_room sb_sparse_room(const struct sb_sparse *s, void *scratch, int worker)
+{
+    struct layout l = layout(s);
+    float *at = (float *)scratch + (size_t)worker * l.all;
+    return (struct sb_sparse_room){at, at + l.strip, at + l.strip + l.acc,
+                                   at + l.strip + 2 * l.acc};
 }
 
 size_t sb_sparse_scratch(const struct sb_sparse *s)
 {
-    size_t floats;
-    cut_scratch(s, NULL, 0, &floats);
-    return floats * sizeof(float);
+    return layout(s).all * sizeof(float);
 }
 
 /* ---- forward and input gradient ------------------------------------------------------ */
@@ -161,7 +152,7 @@ struct products;
 
 /* What becomes of a band's sums. */
 typedef void finish_fn(const struct products *p, const struct sb_box *box,
-                       const struct sb_sums *s, const struct scratch *m);
+                       const struct sb_sums *s, const struct sb_sparse_room *m);
 
 struct products {
     const struct sb_env *env;
@@ -181,23 +172,29 @@ struct products {
     void *scratch;
 };
 
-static struct sb_window window(const struct sb_corr *r, const struct sb_act *a,
-                               struct sb_box at, uint32_t block)
+struct sb_window sb_sparse_window(const struct sb_corr *r, const struct sb_act *a,
+                                  const struct sb_box *at, uint32_t block)
 {
-    uint32_t left = a->blocks - at.block;
+    uint32_t left = a->blocks - at->block;
     uint32_t end = (block + 1) * r->block_channels;
     return (struct sb_window){
-        .data = sb_act_plane(a, at.block, 0),
+        .data = sb_act_plane(a, at->block, 0),
         .plane = a->plane,
         .block = a->block,
         .side = &r->from,
         .tile = &r->tile,
         .blocks = left < r->tile.blocks ? left : r->tile.blocks,
-        .row = at.row,
-        .col = at.col,
+        .row = at->row,
+        .col = at->col,
         .channel = block * r->block_channels,
         .channel_end = end < r->from.channels ? end : r->from.channels,
     };
+}
+
+size_t sb_sparse_strip_vectors(const struct sb_corr *r, const struct sb_window *w)
+{
+    size_t planes = (size_t)(w->channel_end - w->channel) * r->from.phases;
+    return planes * (r->tile.strip_plane / SB_LANES);
 }
 
 /* Asks for what a later pack will read, so that it finds it in the second-level cache: a
@@ -221,8 +218,8 @@ static void ask_for(const struct sb_window *w)
         }
 }
 
-static struct sb_runs runs(const struct sb_corr *r, uint32_t block, uint32_t part,
-                           uint32_t row0, const float *strip)
+struct sb_runs sb_sparse_runs(const struct sb_corr *r, uint32_t block, uint32_t part,
+                              uint32_t row0, const float *strip)
 {
     const uint32_t *group = r->group_ptr + (size_t)block * r->parts + part;
     return (struct sb_runs){
@@ -237,9 +234,9 @@ static struct sb_runs runs(const struct sb_corr *r, uint32_t block, uint32_t par
 }
 
 static void start_sums(const struct products *p, uint32_t row, uint32_t row_end,
-                       const struct scratch *m)
+                       const struct sb_sparse_room *m)
 {
-    size_t n = (size_t)tile_vectors(&p->corr->tile) * SB_LANES;
+    size_t n = (size_t)sb_tile_vectors(&p->corr->tile) * SB_LANES;
     if (p->w2)
         memset(m->var, 0, (row_end - row) * n * sizeof(float));
     if (!p->start) {
@@ -253,36 +250,35 @@ static void start_sums(const struct products *p, uint32_t row, uint32_t row_end,
 
 /* One channel block: both streams over the parts of a band. */
 static void add_block(const struct products *p, struct sb_box at, uint32_t block,
-                      uint32_t part, uint32_t part_end, const struct scratch *m)
+                      uint32_t part, uint32_t part_end, const struct sb_sparse_room *m)
 {
     const struct sb_kernels *k = p->env->kernels;
     const struct sb_corr *r = p->corr;
     uint32_t row0 = part * r->part_rows;
-    struct sb_window w = window(r, p->in, at, block);
+    struct sb_window w = sb_sparse_window(r, p->in, &at, block);
     k->pack(&w, m->strip);
     if (block + 1 < r->blocks) {
-        struct sb_window next = window(r, p->in, at, block + 1);
+        struct sb_window next = sb_sparse_window(r, p->in, &at, block + 1);
         ask_for(&next);
     }
     for (uint32_t q = part; q < part_end; q++) {
-        struct sb_runs rs = runs(r, block, q, row0, m->strip);
+        struct sb_runs rs = sb_sparse_runs(r, block, q, row0, m->strip);
         k->accumulate(&rs, p->w1, m->acc);
     }
     if (!p->w2)
         return;
     if (p->second) {
-        w = window(r, p->second, at, block);
+        w = sb_sparse_window(r, p->second, &at, block);
         k->pack(&w, m->strip);
         if (block + 1 < r->blocks) {
-            struct sb_window next = window(r, p->second, at, block + 1);
+            struct sb_window next = sb_sparse_window(r, p->second, &at, block + 1);
             ask_for(&next);
         }
     } else {
-        size_t planes = (size_t)(w.channel_end - w.channel) * r->from.phases;
-        k->square(m->strip, planes * (r->tile.strip_plane / SB_LANES));
+        k->square(m->strip, sb_sparse_strip_vectors(r, &w));
     }
     for (uint32_t q = part; q < part_end; q++) {
-        struct sb_runs rs = runs(r, block, q, row0, m->strip);
+        struct sb_runs rs = sb_sparse_runs(r, block, q, row0, m->strip);
         k->accumulate(&rs, p->w2, m->var);
     }
 }
@@ -291,8 +287,7 @@ static void products_chunk(void *context, size_t chunk, int worker)
 {
     const struct products *p = context;
     const struct sb_corr *r = p->corr;
-    size_t floats;
-    struct scratch m = cut_scratch(p->sparse, p->scratch, worker, &floats);
+    struct sb_sparse_room m = sb_sparse_room(p->sparse, p->scratch, worker);
     struct sb_box at = sb_corr_tile(r, (uint32_t)(chunk / p->bands));
     uint32_t part = (uint32_t)(chunk % p->bands) * p->band_parts;
     uint32_t part_end = part + p->band_parts < r->parts ? part + p->band_parts : r->parts;
@@ -317,13 +312,13 @@ static void run_products(struct products *p, void *scratch)
 /* ---- forward ------------------------------------------------------------------------- */
 
 static void finish_forward(const struct products *p, const struct sb_box *box,
-                           const struct sb_sums *s, const struct scratch *m)
+                           const struct sb_sums *s, const struct sb_sparse_room *m)
 {
     sb_epilogue_forward(p->env, &p->corr->to, box, s, p->forward->noise, p->y, p->slope,
                         m->eps);
 }
 
-static sb_status check_batch(const struct sb_sparse *s, const struct sb_act *a)
+sb_status sb_sparse_check_batch(const struct sb_sparse *s, const struct sb_act *a)
 {
     if (a && a->batch > s->max_batch)
         return sb_fail(SB_EARG,
@@ -336,7 +331,7 @@ sb_status sb_sparse_forward(const struct sb_env *env, const struct sb_sparse *s,
                             const struct sb_forward *w, const struct sb_act *x,
                             struct sb_act *y, struct sb_act *slope, void *scratch)
 {
-    sb_status st = check_batch(s, x);
+    sb_status st = sb_sparse_check_batch(s, x);
     if (st == SB_OK)
         st = sb_check_forward(&s->conv, w, x, y, slope);
     if (st != SB_OK)
@@ -361,7 +356,7 @@ sb_status sb_sparse_forward(const struct sb_env *env, const struct sb_sparse *s,
 /* ---- input gradient ------------------------------------------------------------------ */
 
 static void finish_input_gradient(const struct products *p, const struct sb_box *box,
-                                  const struct sb_sums *s, const struct scratch *m)
+                                  const struct sb_sums *s, const struct sb_sparse_room *m)
 {
     (void)m;
     sb_epilogue_gradient(p->env, &p->corr->to, box, s, p->x, p->y, p->add);
@@ -372,7 +367,7 @@ sb_status sb_sparse_input_gradient(const struct sb_env *env, const struct sb_spa
                                    const float *s2_t, struct sb_act *dx, int add,
                                    void *scratch)
 {
-    sb_status st = check_batch(s, b->dy);
+    sb_status st = sb_sparse_check_batch(s, b->dy);
     if (st == SB_OK)
         st = sb_check_input_gradient(&s->conv, b, dx);
     if (st != SB_OK)
@@ -391,112 +386,5 @@ sb_status sb_sparse_input_gradient(const struct sb_env *env, const struct sb_spa
         .add = add,
     };
     run_products(&p, scratch);
-    return SB_OK;
-}
-
-/* ---- weight gradient ----------------------------------------------------------------- */
-
-struct gradient {
-    const struct sb_env *env;
-    const struct sb_sparse *sparse;
-    const struct sb_backward *b;
-    float *dmu, *ds2;
-    void *scratch;
-    uint32_t blocks; /* channel blocks of a chunk */
-};
-
-/* Where a part's rows of dy are for one tile: in place when the tile is whole, else
- * copied, with zeros where it hangs over. */
-struct dy_view {
-    const float *data;
-    size_t row, pitch;
-};
-
-static struct dy_view view_dy(const struct sb_corr *r, const struct sb_act *dy,
-                              struct sb_box at, uint32_t row, uint32_t row_end,
-                              float *copy)
-{
-    const struct sb_tile *t = &r->tile;
-    if (t->blocks == 1 && at.row + t->height <= r->to.height &&
-        at.col + t->width <= r->to.width) {
-        size_t pixel = (size_t)at.row * r->to.width + at.col;
-        return (struct dy_view){sb_act_plane(dy, at.block, row) + pixel * SB_LANES,
-                                dy->plane, (size_t)r->to.width * SB_LANES};
-    }
-    size_t n = tile_vectors(t);
-    for (uint32_t o = row; o < row_end; o++)
-        sb_box_gather(&r->to, &at, dy, o, copy + (o - row) * n * SB_LANES);
-    return (struct dy_view){copy, n * SB_LANES, SB_GROUP * SB_LANES};
-}
-
-static void gradient_tile(const struct gradient *g, struct sb_box at, uint32_t block,
-                          uint32_t part, const struct scratch *m)
-{
-    const struct sb_kernels *k = g->env->kernels;
-    const struct sb_corr *r = &g->sparse->forward;
-    uint32_t row = part * r->part_rows;
-    uint32_t row_end = row + r->part_rows < r->rows ? row + r->part_rows : r->rows;
-    struct sb_window w = window(r, g->b->x, at, block);
-    struct sb_runs rs = runs(r, block, part, row, m->strip);
-    struct dy_view d = view_dy(r, g->b->dy, at, row, row_end, m->acc);
-    k->pack(&w, m->strip);
-    k->contract(&rs, d.data, d.row, d.pitch, g->dmu);
-    if (!g->b->dv)
-        return;
-    size_t planes = (size_t)(w.channel_end - w.channel) * r->from.phases;
-    k->square(m->strip, planes * (r->tile.strip_plane / SB_LANES));
-    d = view_dy(r, g->b->dv, at, row, row_end, m->acc);
-    k->contract(&rs, d.data, d.row, d.pitch, g->ds2);
-}
-
-static void clear_gradient(const struct gradient *g, uint32_t block, uint32_t part)
-{
-    struct sb_runs rs = runs(&g->sparse->forward, block, part, 0, NULL);
-    for (size_t i = 0; i < rs.count; i++) {
-        memset(g->dmu + rs.run[i].first, 0, rs.run[i].count * sizeof(float));
-        if (g->b->dv)
-            memset(g->ds2 + rs.run[i].first, 0, rs.run[i].count * sizeof(float));
-    }
-}
-
-static void gradient_chunk(void *context, size_t chunk, int worker)
-{
-    const struct gradient *g = context;
-    const struct sb_corr *r = &g->sparse->forward;
-    uint32_t part = (uint32_t)(chunk % r->parts);
-    uint32_t block = (uint32_t)(chunk / r->parts) * g->blocks;
-    uint32_t block_end = block + g->blocks < r->blocks ? block + g->blocks : r->blocks;
-    size_t floats;
-    struct scratch m = cut_scratch(g->sparse, g->scratch, worker, &floats);
-    for (uint32_t b = block; b < block_end; b++)
-        clear_gradient(g, b, part);
-    uint32_t tiles = sb_corr_tiles(r, g->b->x->blocks);
-    for (uint32_t t = 0; t < tiles; t++)
-        for (uint32_t b = block; b < block_end; b++)
-            gradient_tile(g, sb_corr_tile(r, t), b, part, &m);
-}
-
-/* Channel blocks of a chunk: the more, the more often a tile of dy is found in cache; but
- * every thread wants several chunks. Whoever adds up a weight's gradient does it in the
- * same order, so this may depend on the number of threads. */
-static uint32_t chunk_blocks(const struct sb_corr *r, int threads)
-{
-    uint32_t most = r->blocks * r->parts / (4 * (uint32_t)threads);
-    return most < 1 ? 1 : most < MOST_BLOCKS ? most : MOST_BLOCKS;
-}
-
-sb_status sb_sparse_weight_gradient(const struct sb_env *env, const struct sb_sparse *s,
-                                    const struct sb_backward *b, float *dmu, float *ds2,
-                                    void *scratch)
-{
-    sb_status st = check_batch(s, b->dy);
-    if (st == SB_OK)
-        st = sb_check_weight_gradient(&s->conv, b);
-    if (st != SB_OK)
-        return st;
-    const struct sb_corr *r = &s->forward;
-    struct gradient g = {env, s, b, dmu, ds2, scratch, chunk_blocks(r, env->threads)};
-    size_t groups = (r->blocks + g.blocks - 1) / g.blocks;
-    sb_threads_run(env->threads, groups * r->parts, gradient_chunk, &g);
     return SB_OK;
 }
