@@ -1,4 +1,4 @@
-/* checkpoint - which files there are, which to keep and which to take; see checkpoint.h. */
+/* checkpoint - which files there are, to keep and to take; see checkpoint.h. */
 #include "model/checkpoint.h"
 
 #include <dirent.h>
@@ -17,7 +17,7 @@ static const char head[] = "checkpoint-", tail[] = ".safetensors", temporary[] =
 
 enum { NAME_BYTES = 64, REASON_BYTES = 128, SENTENCE_BYTES = 1024 };
 
-/* ---- the directory ------------------------------------------------------------------- */
+/* ---- the directory ----------------------------------------------------------------- */
 
 /* "checkpoint-<step>.safetensors"; numbers with leading zeros are not ours. */
 static bool step_of(const char *name, uint64_t *step)
@@ -101,7 +101,7 @@ bool sb_checkpoint_exists(const char *directory)
     return newest(directory, UINT64_MAX, true, &step, &found) == SB_OK && found;
 }
 
-/* ---- saving -------------------------------------------------------------------------- */
+/* ---- saving ------------------------------------------------------------------------ */
 
 /* Removes every file of the directory that `unwanted` says. That is housekeeping: what
  * cannot be removed stays. */
@@ -128,8 +128,8 @@ static bool leftover(const char *name, const uint64_t *keep)
     return is_leftover(name);
 }
 
-/* Checkpoints beyond the one just written go too: they were passed over as damaged, or the
- * run would be there. */
+/* Checkpoints beyond the one just written go too: they were passed over as damaged, or
+ * the run would be there. */
 static bool neither(const char *name, const uint64_t *keep)
 {
     uint64_t step;
@@ -154,7 +154,7 @@ sb_status sb_checkpoint_save(const struct sb_checkpoint *c, const char *director
     return st;
 }
 
-/* ---- loading ------------------------------------------------------------------------- */
+/* ---- loading ----------------------------------------------------------------------- */
 
 /* One candidate. *passed: it is damaged, and the one before should be tried. */
 static sb_status try(struct sb_checkpoint *c, const struct sb_env *env,

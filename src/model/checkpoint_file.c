@@ -14,7 +14,7 @@
 #define CHECKPOINT_FORMAT "sebays-checkpoint"
 enum { CHECKPOINT_VERSION = 1, KEY_BYTES = 96 };
 
-/* ---- the network's arrays ------------------------------------------------------------ */
+/* ---- the network's arrays ---------------------------------------------------------- */
 
 enum { MOST_PARTS = 6 };
 
@@ -73,7 +73,7 @@ static struct sb_weight *sparse_layer(const struct sb_net *net, uint32_t k)
     return w->dense ? NULL : w;
 }
 
-/* ---- writing ------------------------------------------------------------------------- */
+/* ---- writing ----------------------------------------------------------------------- */
 
 /* position: what is left of the room for all layers' positions. */
 static sb_status put_node(struct sb_st_writer *w, const struct sb_net *net, uint32_t k,
@@ -198,7 +198,7 @@ done:
     return st;
 }
 
-/* ---- reading ------------------------------------------------------------------------- */
+/* ---- reading ----------------------------------------------------------------------- */
 
 /* 16 hexadecimal digits. */
 static sb_status get_bits(const struct sb_st *st, const char *key, uint64_t *out)

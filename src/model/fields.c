@@ -7,7 +7,7 @@
 
 #include "base/mem.h"
 
-/* ---- names --------------------------------------------------------------------------- */
+/* ---- names ------------------------------------------------------------------------- */
 
 void sb_field_begin(struct sb_field *f, const char *prefix, const char *layer)
 {
@@ -21,7 +21,7 @@ const char *sb_field_part(struct sb_field *f, const char *part)
     return f->name;
 }
 
-/* ---- tensors ------------------------------------------------------------------------- */
+/* ---- tensors ----------------------------------------------------------------------- */
 
 sb_status sb_fields_init(struct sb_fields *f, const struct sb_st *st)
 {
@@ -40,8 +40,8 @@ void sb_fields_fini(struct sb_fields *f)
     *f = (struct sb_fields){0};
 }
 
-/* Our writers' order is the one we read in, so the search begins where the last one ended:
- * a file of thousands of tensors does not cost millions of comparisons. */
+/* Our writers' order is the one we read in, so the search begins where the last one
+ * ended: a file of thousands of tensors does not cost millions of comparisons. */
 const struct sb_st_tensor *sb_fields_lookup(struct sb_fields *f, const char *name)
 {
     const struct sb_st *st = f->st;
@@ -116,7 +116,7 @@ sb_status sb_fields_finish(const struct sb_fields *f, const char *what)
     return SB_OK;
 }
 
-/* ---- metadata ------------------------------------------------------------------------ */
+/* ---- metadata ---------------------------------------------------------------------- */
 
 int sb_parse_decimal(const char *text, uint64_t max, uint64_t *out)
 {

@@ -51,8 +51,8 @@ void sb_fields_fini(struct sb_fields *f);
 /* The tensor of that name, or NULL. */
 const struct sb_st_tensor *sb_fields_lookup(struct sb_fields *f, const char *name);
 
-/* Copies a tensor that must be there with exactly this type and shape: [product of shape].
- * Floats must be finite. */
+/* Copies a tensor that must be there with exactly this type and shape: [product of
+ * shape]. Floats must be finite. */
 sb_status sb_fields_f32(struct sb_fields *f, const char *name, const struct sb_shape *s,
                         float *out);
 sb_status sb_fields_i32(struct sb_fields *f, const char *name, const struct sb_shape *s,
@@ -61,7 +61,7 @@ sb_status sb_fields_i32(struct sb_fields *f, const char *name, const struct sb_s
 /* Every tensor was asked for. what: "model", for the sentence. */
 sb_status sb_fields_finish(const struct sb_fields *f, const char *what);
 
-/* ---- metadata ---- */
+/* ---- metadata ---------------------------------------------------------------------- */
 
 /* Text that must be exactly an integer from 0 to max, in decimal. */
 sb_status sb_fields_integer(const struct sb_st *st, const char *key, uint64_t max,

@@ -13,7 +13,7 @@
 
 enum { LINE_BYTES = 256, NUMBER_BYTES = 24, KEY_BITS = 64 };
 
-/* ---- figures ------------------------------------------------------------------------- */
+/* ---- figures ----------------------------------------------------------------------- */
 
 static void set_shape(struct sb_inspect_layer *l, const struct sb_arch_node *n)
 {
@@ -46,7 +46,7 @@ static void add_weights(struct sb_inspect_layer *l, const struct sb_member_weigh
     l->bytes += (arrays * w->nnz + w->out) * sizeof(float);
 }
 
-/* The ratio that a share of the weights do not exceed, as SNR, which increases with it. */
+/* The ratio that a share of the weights do not exceed, as SNR, which grows with it. */
 static double quantile(const uint64_t *key, size_t n, double share)
 {
     size_t rank = (size_t)ceil(share * (double)n); /* from the smallest, from 1 */
@@ -94,7 +94,7 @@ sb_status sb_inspect_layers(const struct sb_model *m, struct sb_inspect_layer *o
     return st;
 }
 
-/* ---- lines --------------------------------------------------------------------------- */
+/* ---- lines ------------------------------------------------------------------------- */
 
 struct lines {
     sb_inspect_fn *line;

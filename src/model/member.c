@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 
-/* ---- life ---------------------------------------------------------------------------- */
+/* ---- life -------------------------------------------------------------------------- */
 
 /* Cuts the block: a first round, base NULL, counts; a second sets the pointers. All
  * elements have four bytes. */
@@ -166,7 +166,7 @@ sb_status sb_member_copy(const struct sb_member *m, struct sb_member *to)
     return SB_OK;
 }
 
-/* ---- to and from a network ----------------------------------------------------------- */
+/* ---- to and from a network --------------------------------------------------------- */
 
 /* A point network may take a Gaussian member's means, never the other way round. */
 static sb_status check_fit(const struct sb_member *m, const struct sb_net *net,
@@ -312,7 +312,7 @@ sb_status sb_member_draw(const struct sb_member *m, const struct sb_env *env,
     return SB_OK;
 }
 
-/* ---- layout -------------------------------------------------------------------------- */
+/* ---- layout ------------------------------------------------------------------------ */
 
 bool sb_member_alike(const struct sb_member *a, const struct sb_member *b)
 {

@@ -9,7 +9,7 @@
  * weights per member, and the seed makes that draw repeat. Weight k of layer l is
  *
  *     theta = mu + softplus(rho) z,   z = normal number k mod 4 of element k div 4 of the
- *                                         stream (seed, SB_RNG_SAMPLE, step = draw, layer l)
+ *                                         stream (seed, SB_RNG_SAMPLE, draw, layer l)
  *
  * and the network then runs as a point network.
  */
@@ -59,8 +59,8 @@ struct sb_member {
  * failure. */
 sb_status sb_member_init(struct sb_member *m, const struct sb_net *net);
 
-/* The same without a network: active [a->weights] is how many weights of each layer exist,
- * NULL: all. */
+/* The same without a network: active [a->weights] is how many weights of each layer
+ * exist, NULL: all. */
 sb_status sb_member_plan(struct sb_member *m, const struct sb_arch *a,
                          const uint32_t *active, bool gauss);
 
@@ -71,8 +71,8 @@ void sb_member_fini(struct sb_member *m);
  * nothing. SB_EARG when m was made for another layout. */
 sb_status sb_member_save(struct sb_member *m, const struct sb_net *net);
 
-/* *to = a copy of m with its own memory. The caller calls sb_member_fini(to), also after a
- * failure. */
+/* *to = a copy of m with its own memory. The caller calls sb_member_fini(to), also after
+ * a failure. */
 sb_status sb_member_copy(const struct sb_member *m, struct sb_member *to);
 
 /* Copies m into a network of the same layout and refreshes it; momenta become 0. The net

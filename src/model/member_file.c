@@ -18,7 +18,7 @@ static struct sb_shape shape1(size_t n)
     return (struct sb_shape){1, {n}};
 }
 
-/* ---- writing ------------------------------------------------------------------------- */
+/* ---- writing ----------------------------------------------------------------------- */
 
 static sb_status put(struct sb_st_writer *w, const char *name, enum sb_dtype dtype,
                      const struct sb_shape *s, const void *data)
@@ -73,7 +73,7 @@ sb_status sb_member_put(struct sb_st_writer *w, const char *prefix,
     return st;
 }
 
-/* ---- reading ------------------------------------------------------------------------- */
+/* ---- reading ----------------------------------------------------------------------- */
 
 /* How many weights of a layer the file has: a list of one dimension comes with positions,
  * anything else must be all of them. */
@@ -199,7 +199,7 @@ sb_status sb_member_get(struct sb_fields *f, const char *prefix, const struct sb
     return st;
 }
 
-/* ---- figures ------------------------------------------------------------------------- */
+/* ---- figures ----------------------------------------------------------------------- */
 
 /* JSON has no infinity; a member whose nll is infinite must still come back as it was. */
 static json_t *number(double x)

@@ -14,7 +14,7 @@
 /* The shape of a layer's weights when all exist. */
 struct sb_shape sb_member_shape(const struct sb_arch_node *n);
 
-/* Adds m's tensors, "<prefix>.<layer>.<part>"; m is borrowed until the file is written. */
+/* Adds m's tensors, "<prefix>.<layer>.<part>"; m is borrowed until it is written. */
 sb_status sb_member_put(struct sb_st_writer *w, const char *prefix,
                         const struct sb_arch *a, const struct sb_member *m);
 

@@ -1,4 +1,4 @@
-/* model - a model in memory and its file; model.h has the format. model_read.c reads it. */
+/* model - a model in memory, and writing it; model.h has the format. */
 #include "model/model.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@
 #include "model/member_file.h"
 #include "model/model_format.h"
 
-/* ---- life ---------------------------------------------------------------------------- */
+/* ---- life -------------------------------------------------------------------------- */
 
 static sb_status check_utf8(const char *text, const char *what)
 {
@@ -101,7 +101,7 @@ void sb_model_fini(struct sb_model *m)
     *m = (struct sb_model){0};
 }
 
-/* Whether a member has the layers of the architecture; dense weights number as planned. */
+/* Whether a member has the layers of the architecture. */
 static bool fits(const struct sb_model *m, const struct sb_member *x)
 {
     uint32_t i = 0, j = 0;
@@ -173,7 +173,7 @@ sb_status sb_model_net(const struct sb_model *m, uint32_t i,
     return st;
 }
 
-/* ---- writing ------------------------------------------------------------------------- */
+/* ---- writing ----------------------------------------------------------------------- */
 
 /* An array of n floats; NULL: no memory. */
 static json_t *numbers(const float *x, uint32_t n)

@@ -16,17 +16,17 @@
  *
  * Tensors, for each member m from 0 and each layer of the architecture in order:
  *
- *     member<m>.<weight>.positions   I32 [nnz], strictly increasing row * columns + column;
- *                                    absent when every weight exists
- *     member<m>.<weight>.mu          F32 [nnz], or [out, in] / [out, in, kh, kw] when every
- *                                    weight exists
- *     member<m>.<weight>.rho         like mu; sigma = softplus(rho); absent in point models
+ *     member<m>.<weight>.positions   I32 [nnz], row * columns + column, strictly
+ *                                    increasing; absent when every weight exists
+ *     member<m>.<weight>.mu          F32 [nnz], or [out, in] / [out, in, kh, kw] when
+ *                                    every weight exists
+ *     member<m>.<weight>.rho         like mu; sigma = softplus(rho); not in point models
  *     member<m>.<weight>.bias        F32 [out], linear layers only
  *     member<m>.<norm>.weight, .bias, .running_mean, .running_var   F32 [channels]
  *
- * Equal contents give equal bytes. A file that opened is complete: nothing missing, nothing
- * unknown, every number finite. The reader asks for no more memory than the tensors that
- * are there justify.
+ * Equal contents give equal bytes. A file that opened is complete: nothing missing,
+ * nothing unknown, every number finite. The reader asks for no more memory than the
+ * tensors that are there justify.
  */
 #ifndef SB_MODEL_MODEL_H
 #define SB_MODEL_MODEL_H
@@ -40,8 +40,8 @@
 #include "nn/arch.h"
 #include "nn/net.h"
 
-/* What a model is besides its members. Given to sb_model_init it is borrowed; in a model it
- * points into the model's own memory. */
+/* What a model is besides its members. Given to sb_model_init it is borrowed; in a model
+ * it points into the model's own memory. */
 struct sb_model_info {
     const char *arch;   /* as sb_arch_init takes it */
     const char *method; /* of training, a name */
@@ -60,9 +60,9 @@ struct sb_model {
     void *memory; /* owned: what info points to */
 };
 
-/* A model without members; info is copied. SB_EARG for an unknown architecture, texts that
- * are not UTF-8, or a normalisation that is not finite with positive sd. The caller calls
- * sb_model_fini, also after a failure. */
+/* A model without members; info is copied. SB_EARG for an unknown architecture, texts
+ * that are not UTF-8, or a normalisation that is not finite with positive sd. The caller
+ * calls sb_model_fini, also after a failure. */
 sb_status sb_model_init(struct sb_model *m, const struct sb_model_info *info);
 void sb_model_fini(struct sb_model *m);
 
@@ -88,8 +88,8 @@ struct sb_model_plan {
     bool gauss;          /* for activation noise; else a point net, for means and draws */
 };
 
-/* A network that members like member `i` fit into; nothing is loaded yet. The caller calls
- * sb_net_fini, also after a failure. */
+/* A network that members like member `i` fit into; nothing is loaded yet. The caller
+ * calls sb_net_fini, also after a failure. */
 sb_status sb_model_net(const struct sb_model *m, uint32_t i,
                        const struct sb_model_plan *p, struct sb_net *net);
 

@@ -160,7 +160,7 @@ static sb_status read_description(const struct sb_st *st, struct description *d)
     return s == SB_OK ? sb_fields_json(st, "members", &d->members) : s;
 }
 
-/* ---- members ------------------------------------------------------------------------- */
+/* ---- members ----------------------------------------------------------------------- */
 
 static sb_status check_members(const struct sb_st *st, const struct sb_model *m,
                                const json_t *members)
