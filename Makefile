@@ -4,7 +4,7 @@ JOBS ?= $(shell nproc 2>/dev/null || getconf _NPROCESSORS_ONLN)
 
 MAKEFLAGS += --no-print-directory
 
-.PHONY: build deps configure test bench lint install clean help
+.PHONY: build deps configure quickstart test bench lint install clean help
 
 build: configure ## build the release into build/ (the default)
 	cmake --build --preset release -j $(JOBS)
@@ -15,11 +15,15 @@ deps: ## install what is missing to build and test
 configure: deps
 	@cmake --preset release
 
+quickstart: build ## train SeBayS on Fashion-MNIST into runs/quickstart and print the table
+	build/sebays train recipes/quickstart.ini --out runs/quickstart --resume
+
 test: deps ## all tests: release, sanitizers, NEON under emulation
 	@JOBS=$(JOBS) tools/run_tests
 
-bench: build ## time the kernels, beside PyTorch where it is installed
+bench: build ## time kernels and training steps, beside PyTorch where it is installed
 	@tools/bench_compare
+	@tools/bench_step $(if $(QUICK),--quick)
 
 lint: configure ## format, static analysis, layers, sizes
 	@JOBS=$(JOBS) tools/lint

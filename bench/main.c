@@ -14,15 +14,23 @@ static const char usage[] =
     "usage: bench COMMAND [options]\n"
     "\n"
     "  kernels    forward, input gradient and weight gradient of single sparse layers\n"
+    "  step       whole training steps of a network\n"
     "\n"
-    "  --density D   share of weights that exist (default: 0.05, 0.1, 0.2 and 0.4)\n"
+    "  --density D   share of weights that exist (default: 0.05, 0.1, 0.2 and 0.4 for\n"
+    "                kernels, 0.1 for step; 1 is dense)\n"
     "  --batch N     images (default 32)\n"
     "  --threads N   (default: all processors)\n"
     "  --isa NAME    scalar, avx2, neon or auto (default)\n"
-    "  --repeat N    measurements of which the best counts (default 7)\n"
+    "  --repeat N    measurements of which the best counts (default 7; step: and for at\n"
+    "                least a second)\n"
     "  --json        one JSON object a line\n"
+    "  --arch NAME   step: mlp-H1-H2..., lenet, resnet-D or wrn-D-K (default wrn-28-10)\n"
+    "  --form FORM   step: gauss (default), or point for weights without variance\n"
+    "  --update      step: a prune-grow update, too\n"
+    "  --plain       step: whole steps only, without shares of time; for a profiler\n"
     "\n"
-    "  bench kernels --density 0.1 --threads 2\n";
+    "  bench kernels --density 0.1 --threads 2\n"
+    "  bench step --arch wrn-16-2 --density 0.1 --update\n";
 
 double bench_now(void)
 {
@@ -36,7 +44,8 @@ struct command {
     int (*run)(const struct sb_env *env, const struct bench_options *o);
 };
 
-static const struct command commands[] = {{"kernels", bench_kernels}};
+static const struct command commands[] = {{"kernels", bench_kernels},
+                                          {"step", bench_step}};
 
 static int wrong(const char *what, const char *found)
 {
@@ -52,23 +61,52 @@ static double number(const char *text, double low, double high)
     return text && end != text && *end == '\0' && x >= low && x <= high ? x : -1.0;
 }
 
-/* 0, or the exit code. Takes one option and its value from args[*i]. */
-static int take_option(char **args, int n, int *i, struct bench_options *o,
-                       struct sb_env *env)
+/* 0, or the exit code, of an option whose value is a word; -1 if it is none. */
+static int take_word(const char *name, const char *value, struct bench_options *o,
+                     struct sb_env *env)
 {
-    const char *name = args[*i], *value = *i + 1 < n ? args[*i + 1] : NULL;
-    double x = -1.0;
-    if (strcmp(name, "--json") == 0) {
-        o->json = 1;
-        return 0;
-    }
-    ++*i;
     if (strcmp(name, "--isa") == 0) {
         if (value && sb_kernels_choose(value, &env->kernels) == SB_OK)
             return 0;
         fprintf(stderr, "bench: %s\n", value ? sb_message() : "--isa wants a name");
         return 2;
     }
+    if (strcmp(name, "--arch") == 0) {
+        o->arch = value;
+        return value ? 0 : wrong("missing value for", name);
+    }
+    if (strcmp(name, "--form") == 0) {
+        o->form = value;
+        return value && (strcmp(value, "gauss") == 0 || strcmp(value, "point") == 0)
+                   ? 0
+                   : wrong("gauss or point wanted for", name);
+    }
+    return -1;
+}
+
+static int *find_flag(struct bench_options *o, const char *name)
+{
+    return strcmp(name, "--json") == 0     ? &o->json
+           : strcmp(name, "--update") == 0 ? &o->update
+           : strcmp(name, "--plain") == 0  ? &o->plain
+                                           : NULL;
+}
+
+/* 0, or the exit code. Takes one option and its value from args[*i]. */
+static int take_option(char **args, int n, int *i, struct bench_options *o,
+                       struct sb_env *env)
+{
+    const char *name = args[*i], *value = *i + 1 < n ? args[*i + 1] : NULL;
+    double x = -1.0;
+    int *flag = find_flag(o, name);
+    if (flag) {
+        *flag = 1;
+        return 0;
+    }
+    ++*i;
+    int code = take_word(name, value, o, env);
+    if (code >= 0)
+        return code;
     if (strcmp(name, "--density") == 0)
         o->density = x = number(value, 1e-4, 1.0);
     else if (strcmp(name, "--batch") == 0)
