@@ -181,7 +181,7 @@ sb_status sb_fields_check_format(const struct sb_st *st, const char *format,
     if (!text || strcmp(text, format) != 0)
         return sb_fail(SB_EFORMAT, "%s: metadata \"format\" is not \"%s\"", st->path,
                        format);
-    uint64_t have;
+    uint64_t have = 0;
     sb_status s = sb_fields_integer(st, "version", UINT64_MAX, &have);
     if (s == SB_OK && have != version)
         s = sb_fail(SB_EFORMAT, "%s: version %llu of %s; this program reads version %llu",

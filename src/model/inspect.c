@@ -33,7 +33,7 @@ static void add_weights(struct sb_inspect_layer *l, const struct sb_member_weigh
     for (uint32_t k = 0; k < w->nnz; k++) {
         double mu = fabs((double)w->mu[k]);
         l->mean_mu += mu;
-        if (!w->rho)
+        if (!w->rho || !key)
             continue;
         double sigma = sb_sigma_of_rho((double)w->rho[k]);
         double ratio = mu > 0 ? fmin(mu / sigma, DBL_MAX) : 0.0;
