@@ -1,6 +1,7 @@
 /* corr - see corr.h. */
 #include "kernels/corr.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -255,6 +256,7 @@ void sb_corr_order_backward(struct sb_corr *r, const struct sb_conv *c,
     struct phase_axis y = phase_axis(c->kh, c->stride, c->pad);
     struct phase_axis x = phase_axis(c->kw, c->stride, c->pad);
     uint32_t taps = c->kh * c->kw, nnz = row_ptr[c->out];
+    assert(taps > 0);
     r->nnz = nnz;
     memset(r->row_ptr, 0, ((size_t)r->rows + 1) * sizeof *r->row_ptr);
     memset(r->block_end, 0, (size_t)r->rows * r->blocks * sizeof *r->block_end);
@@ -304,6 +306,7 @@ struct sb_box sb_corr_tile(const struct sb_corr *r, uint32_t index)
     const struct sb_tile *t = &r->tile;
     uint32_t across = divide_up(r->grid_width, t->width);
     uint32_t down = divide_up(r->grid_height, t->height);
+    assert(across > 0 && down > 0);
     return (struct sb_box){
         .block = index / (across * down) * t->blocks,
         .row = index / across % down * t->height,

@@ -7,6 +7,7 @@
  */
 #include "kernels/dense.h"
 
+#include <assert.h>
 #include <cblas.h>
 #include <string.h>
 
@@ -84,6 +85,7 @@ static struct sb_box tile_at(const struct dense_job *j, uint32_t t)
     struct sb_box b = tile_size(j);
     uint32_t across = divide_up(j->grid_width, b.width);
     uint32_t down = divide_up(j->grid_height, b.height);
+    assert(across > 0 && down > 0);
     b.block = t / (across * down) * b.blocks;
     b.row = t / across % down * b.height;
     b.col = t % across * b.width;

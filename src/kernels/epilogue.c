@@ -7,54 +7,126 @@
 
 enum { VECTOR_BYTES = SB_LANES * sizeof(float) };
 
-/* Offset in `a` of a row's vector v; SIZE_MAX where the box hangs over. */
-static size_t place(const struct sb_side *side, const struct sb_box *box,
-                    const struct sb_act *a, uint32_t row, uint32_t v)
+/* Where a row of outputs lies: its channel's plane, and the phase's first pixel. */
+struct place {
+    size_t plane;  /* floats from the block's start */
+    uint32_t y, x; /* of the box's first pixel */
+};
+
+static struct place place(const struct sb_side *side, const struct sb_box *box,
+                          const struct sb_act *a, uint32_t row)
 {
-    uint32_t b = v % box->blocks, j = v / box->blocks % box->width;
-    uint32_t i = v / box->blocks / box->width, phase = row % side->phases;
-    uint32_t y = side->step * (box->row + i) + (uint32_t)side->origin_y[phase];
-    uint32_t x = side->step * (box->col + j) + (uint32_t)side->origin_x[phase];
-    if (box->block + b >= a->blocks || y >= side->height || x >= side->width)
-        return SIZE_MAX;
-    return (box->block + b) * a->block + row / side->phases * a->plane +
-           ((size_t)y * side->width + x) * SB_LANES;
+    uint32_t channel = row, phase = 0;
+    if (side->phases > 1) {
+        channel = row / side->phases;
+        phase = row % side->phases;
+    }
+    return (struct place){
+        .plane = channel * a->plane,
+        .y = side->step * box->row + (uint32_t)side->origin_y[phase],
+        .x = side->step * box->col + (uint32_t)side->origin_x[phase],
+    };
 }
 
-/* Vectors v, v + 1, ... that lie side by side in memory: a whole row of the box where
- * planes are walked with step 1, else one. */
-static uint32_t together(const struct sb_side *side, const struct sb_box *box, uint32_t v)
+/* Columns, image blocks and rows of a box that lie inside the plane and the batch. */
+struct extent {
+    uint32_t height, width, blocks;
+};
+
+static uint32_t inside(uint32_t first, uint32_t step, uint32_t n, uint32_t size)
 {
-    if (box->blocks > 1 || side->step > 1)
-        return 1;
-    uint32_t left = side->width - box->col, rest = box->width - v % box->width;
-    return left < rest ? left : rest;
+    uint32_t fit = first >= size ? 0
+                   : step == 1   ? size - first
+                                 : (size - first - 1) / step + 1;
+    return fit < n ? fit : n;
+}
+
+static struct extent extent(const struct sb_side *side, const struct sb_box *box,
+                            const struct sb_act *a, const struct place *p)
+{
+    uint32_t left = a->blocks - box->block;
+    return (struct extent){
+        .height = inside(p->y, side->step, box->height, side->height),
+        .width = inside(p->x, side->step, box->width, side->width),
+        .blocks = left < box->blocks ? left : box->blocks,
+    };
+}
+
+/* Where pixel (i, j) of the box is in image block b of `a`. */
+static size_t pixel(const struct sb_side *side, const struct sb_box *box,
+                    const struct sb_act *a, const struct place *p, uint32_t i, uint32_t j,
+                    uint32_t b)
+{
+    size_t y = p->y + side->step * i, x = p->x + side->step * j;
+    return (box->block + b) * a->block + p->plane + (y * side->width + x) * SB_LANES;
+}
+
+/* What happens to n vectors side by side: at `at` in the act, `v` in the box. */
+typedef void piece_fn(void *context, size_t at, size_t v, size_t n);
+
+/* Calls fn for the box's pieces of one row: whole rows of pixels where they are side by
+ * side in memory, else single vectors. */
+static inline __attribute__((always_inline)) void
+for_pieces(const struct sb_side *side, const struct sb_box *box, const struct sb_act *a,
+           uint32_t row, piece_fn *fn, void *context)
+{
+    struct place p = place(side, box, a, row);
+    struct extent e = extent(side, box, a, &p);
+    for (uint32_t i = 0; i < e.height; i++) {
+        if (box->blocks == 1 && side->step == 1) {
+            fn(context, pixel(side, box, a, &p, i, 0, 0), (size_t)i * box->width,
+               e.width);
+            continue;
+        }
+        for (uint32_t j = 0; j < e.width; j++)
+            for (uint32_t b = 0; b < e.blocks; b++)
+                fn(context, pixel(side, box, a, &p, i, j, b),
+                   ((size_t)i * box->width + j) * box->blocks + b, 1);
+    }
+}
+
+/* A tile's row has 4 vectors: a copy of known size is a few instructions. */
+static inline void copy(float *to, const float *from, size_t n)
+{
+    if (n == SB_GROUP)
+        memcpy(to, from, (size_t)SB_GROUP * VECTOR_BYTES);
+    else
+        memcpy(to, from, n * VECTOR_BYTES);
+}
+
+struct transfer {
+    float *to;
+    const float *from;
+};
+
+static inline void store_piece(void *context, size_t at, size_t v, size_t n)
+{
+    const struct transfer *t = context;
+    copy(t->to + at, t->from + v * SB_LANES, n);
+}
+
+static inline void gather_piece(void *context, size_t at, size_t v, size_t n)
+{
+    const struct transfer *t = context;
+    copy(t->to + v * SB_LANES, t->from + at, n);
 }
 
 static void store_row(const struct sb_side *side, const struct sb_box *box,
                       const float *sums, uint32_t row, struct sb_act *to)
 {
-    uint32_t vectors = (uint32_t)sb_box_vectors(box);
-    for (uint32_t v = 0, n; v < vectors; v += n) {
-        size_t at = place(side, box, to, row, v);
-        n = at == SIZE_MAX ? 1 : together(side, box, v);
-        if (at != SIZE_MAX)
-            memcpy(to->data + at, sums + (size_t)v * SB_LANES, n * VECTOR_BYTES);
-    }
+    struct transfer t = {to->data, sums};
+    for_pieces(side, box, to, row, store_piece, &t);
 }
 
 void sb_box_gather(const struct sb_side *side, const struct sb_box *box,
                    const struct sb_act *a, uint32_t row, float *out)
 {
-    uint32_t vectors = (uint32_t)sb_box_vectors(box);
-    for (uint32_t v = 0, n; v < vectors; v += n) {
-        size_t at = place(side, box, a, row, v);
-        n = at == SIZE_MAX ? 1 : together(side, box, v);
-        if (at == SIZE_MAX)
-            memset(out + (size_t)v * SB_LANES, 0, VECTOR_BYTES);
-        else
-            memcpy(out + (size_t)v * SB_LANES, a->data + at, n * VECTOR_BYTES);
-    }
+    struct transfer t = {out, a->data};
+    struct place p = place(side, box, a, row);
+    struct extent e = extent(side, box, a, &p);
+    if (e.height < box->height || e.width < box->width || e.blocks < box->blocks)
+        memset(out, 0, sb_box_vectors(box) * VECTOR_BYTES);
+    for_pieces(side, box, a, row, gather_piece, &t);
 }
 
 /* ---- forward ------------------------------------------------------------------------- */
@@ -108,43 +180,56 @@ void sb_epilogue_forward(const struct sb_env *env, const struct sb_side *to,
                          struct sb_act *slope, float *eps)
 {
     size_t vectors = sb_box_vectors(box), n = vectors * SB_LANES;
-    if (s->var) /* vectors that hang over are mixed too: keep them finite */
+    if (noise) /* vectors that hang over are mixed too: keep them finite */
         memset(eps, 0, SB_QUAD * n * sizeof(float));
     for (uint32_t row = s->row; row < s->row_end; row++) {
         float *mean = s->mean + (row - s->row) * n;
-        if (s->var) {
-            float *var = s->var + (row - s->row) * n, *e = eps + row % SB_QUAD * n;
+        float *var = s->var ? s->var + (row - s->row) * n : NULL,
+              *e = eps + row % SB_QUAD * n;
+        if (var && noise) {
             if (noise->eps)
                 sb_box_gather(to, box, noise->eps, row, e);
             else
                 draw_noise(env, box, noise, y, row, row == s->row, eps);
             env->kernels->mix(mean, var, e, vectors);
-            store_row(to, box, var, row, slope);
         }
+        if (var)
+            store_row(to, box, var, row, slope);
         store_row(to, box, mean, row, y);
     }
 }
 
 /* ---- input gradient ------------------------------------------------------------------ */
 
+struct gradient {
+    const struct sb_kernels *k;
+    float *mean, *var, *dx;
+    const float *x;
+    int add;
+};
+
+static inline void gradient_piece(void *context, size_t at, size_t v, size_t n)
+{
+    const struct gradient *g = context;
+    float *mean = g->mean + v * SB_LANES;
+    if (g->var)
+        g->k->axpy2(mean, g->x + at, g->var + v * SB_LANES, n);
+    if (g->add)
+        g->k->add(g->dx + at, mean, n);
+    else
+        copy(g->dx + at, mean, n);
+}
+
 void sb_epilogue_gradient(const struct sb_env *env, const struct sb_side *to,
                           const struct sb_box *box, const struct sb_sums *s,
                           const struct sb_act *x, struct sb_act *dx, int add)
 {
-    const struct sb_kernels *k = env->kernels;
-    uint32_t vectors = (uint32_t)sb_box_vectors(box);
-    for (uint32_t row = s->row; row < s->row_end; row++)
-        for (uint32_t v = 0, n; v < vectors; v += n) {
-            size_t at = place(to, box, dx, row, v);
-            size_t from = ((size_t)(row - s->row) * vectors + v) * SB_LANES;
-            n = at == SIZE_MAX ? 1 : together(to, box, v);
-            if (at == SIZE_MAX)
-                continue;
-            if (s->var)
-                k->axpy2(s->mean + from, x->data + at, s->var + from, n);
-            if (add)
-                k->add(dx->data + at, s->mean + from, n);
-            else
-                memcpy(dx->data + at, s->mean + from, n * VECTOR_BYTES);
-        }
+    size_t n = sb_box_vectors(box) * SB_LANES;
+    struct gradient g = {
+        .k = env->kernels, .dx = dx->data, .x = s->var ? x->data : NULL, .add = add};
+    for (uint32_t row = s->row; row < s->row_end; row++) {
+        g.mean = s->mean + (row - s->row) * n;
+        g.var = s->var ? s->var + (row - s->row) * n : NULL;
+        for_pieces(to, box, dx, row, gradient_piece, &g);
+    }
 }

@@ -31,8 +31,8 @@ struct sb_sums {
     float *var;  /* the same; NULL: mean only */
 };
 
-/* y = mean, or with var: y = mean + sqrt(var + 1e-8) eps, slope = eps / (2 sqrt(...)).
- * eps is scratch: [4][vectors][8]. Overwrites the sums. */
+/* y = mean, or with var: y = mean + sqrt(var + 1e-8) eps, slope = eps / (2 sqrt(...));
+ * without noise y = mean, slope = var. eps is scratch: [4][vectors][8]. Overwrites the sums. */
 void sb_epilogue_forward(const struct sb_env *env, const struct sb_side *to,
                          const struct sb_box *box, const struct sb_sums *s,
                          const struct sb_noise *noise, struct sb_act *y,

@@ -12,7 +12,7 @@ struct sb_forward {
     const float *mu;              /* one a weight */
     const float *s2;              /* the same; NULL: mean only */
     const float *bias;            /* [out], may be NULL */
-    const struct sb_noise *noise; /* needed with s2 */
+    const struct sb_noise *noise; /* NULL with s2: y and slope get mean and variance */
 };
 
 struct sb_backward {

@@ -6,6 +6,7 @@
  */
 #include "kernels/sparse.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -302,6 +303,7 @@ static void products_chunk(void *context, size_t chunk, int worker)
 
 static void run_products(struct products *p, void *scratch)
 {
+    assert(p->in); /* shapes were checked */
     uint32_t tiles = sb_corr_tiles(p->corr, p->in->blocks);
     p->scratch = scratch;
     p->band_parts = band_parts(p->corr, tiles);

@@ -50,7 +50,8 @@ sb_status sb_sparse_set_pattern(struct sb_sparse *s, const uint32_t *row_ptr,
  * 64-byte aligned. */
 size_t sb_sparse_scratch(const struct sb_sparse *s);
 
-/* y, and with s2 slope: [batch][out][out_height][out_width]. */
+/* y, and with s2 slope: [batch][out][out_height][out_width]. Without noise they get m and v
+ * themselves. */
 sb_status sb_sparse_forward(const struct sb_env *env, const struct sb_sparse *s,
                             const struct sb_forward *w, const struct sb_act *x,
                             struct sb_act *y, struct sb_act *slope, void *scratch);

@@ -128,7 +128,7 @@ static uint32_t mean_pool(struct builder *b, uint32_t in)
 static uint32_t flatten(struct builder *b, uint32_t in)
 {
     struct sb_arch_node n = like(b, in, SB_NODE_FLATTEN);
-    uint32_t features;
+    uint32_t features = 0;
     if (b->st == SB_OK && (__builtin_mul_overflow(n.channels, n.height, &features) ||
                            __builtin_mul_overflow(features, n.width, &features)))
         b->st = sb_fail(SB_EARG, "an image of %u x %u x %u has too many features",
