@@ -5,10 +5,7 @@
 #include "cli.h"
 
 static const struct cli_command *const commands[] = {
-    &cli_cmd_train,
-    &cli_cmd_plan,
-    &cli_cmd_recipe,
-    &cli_cmd_options,
+    &cli_cmd_train, &cli_cmd_plan, &cli_cmd_inspect, &cli_cmd_recipe, &cli_cmd_options,
 };
 
 enum { COMMANDS = sizeof commands / sizeof *commands };

@@ -140,6 +140,12 @@ double sebays_result_density(const struct sebays_result *result);
 sebays_status sebays_plan(const struct sebays_recipe *recipe,
                           const struct sebays_run_options *options, char **out);
 
+/* ---- model files ---- */
+
+/* What a model file holds, for people: members, layers, density, signal-to-noise, sizes.
+ * path may be a run directory. */
+sebays_status sebays_inspect(const char *path, char **out);
+
 #ifdef __cplusplus
 }
 #endif
