@@ -8,6 +8,9 @@
 #include "base/rng.h"
 #include "kernels/dense.h"
 
+/* With fewer inputs to an output, our own kernels beat BLAS on a dense layer. */
+enum { BLAS_COLS = 64 };
+
 /* ---- life ---------------------------------------------------------------------------- */
 
 static sb_status allocate(struct sb_weight *w, bool bias)
@@ -30,6 +33,17 @@ static sb_status allocate(struct sb_weight *w, bool bias)
     return SB_OK;
 }
 
+/* The kernel order of a layer all of whose weights exist. */
+static sb_status set_full_pattern(struct sb_weight *w)
+{
+    struct sb_pattern all;
+    sb_status st = sb_pattern_dense(&all, w->conv.out, sb_conv_cols(&w->conv));
+    if (st == SB_OK)
+        st = sb_sparse_set_pattern(&w->kernel, all.row_ptr, all.col);
+    sb_pattern_fini(&all);
+    return st;
+}
+
 sb_status sb_weight_init(struct sb_weight *w, const struct sb_conv *c,
                          const struct sb_weight_options *o)
 {
@@ -39,8 +53,11 @@ sb_status sb_weight_init(struct sb_weight *w, const struct sb_conv *c,
     if (o->active == 0 || o->active > all)
         return sb_fail(SB_EARG, "a layer with %u of %u weights: must be 1 to all",
                        o->active, all);
+    w->blas = w->dense && sb_conv_cols(c) >= BLAS_COLS;
     sb_status st =
-        w->dense ? SB_OK : sb_sparse_init(&w->kernel, c, o->max_batch, o->active);
+        w->blas ? SB_OK : sb_sparse_init(&w->kernel, c, o->max_batch, o->active);
+    if (st == SB_OK && w->dense && !w->blas)
+        st = set_full_pattern(w);
     return st == SB_OK ? allocate(w, o->bias) : st;
 }
 
@@ -120,7 +137,7 @@ void sb_weight_refresh(const struct sb_env *env, struct sb_weight *w)
 {
     if (w->gauss)
         sb_params_variance(env, w->rho, w->s2, w->nnz);
-    if (w->dense) {
+    if (w->blas) {
         sb_dense_transpose(&w->conv, w->mu, w->mu_t);
         if (w->gauss)
             sb_dense_transpose(&w->conv, w->s2, w->s2_t);
@@ -135,7 +152,7 @@ size_t sb_weight_scratch(const struct sb_weight *w)
 {
     /* the dense gradient of an update runs on every layer */
     size_t dense = sb_dense_scratch(&w->conv),
-           sparse = w->dense ? 0 : sb_sparse_scratch(&w->kernel);
+           sparse = w->blas ? 0 : sb_sparse_scratch(&w->kernel);
     return dense > sparse ? dense : sparse;
 }
 
@@ -144,8 +161,8 @@ sb_status sb_weight_forward(const struct sb_env *env, const struct sb_weight *w,
                             struct sb_act *y, struct sb_act *slope, void *scratch)
 {
     struct sb_forward f = {w->mu, noise && w->gauss ? w->s2 : NULL, w->bias, noise};
-    return w->dense ? sb_dense_forward(env, &w->conv, &f, x, y, slope, scratch)
-                    : sb_sparse_forward(env, &w->kernel, &f, x, y, slope, scratch);
+    return w->blas ? sb_dense_forward(env, &w->conv, &f, x, y, slope, scratch)
+                   : sb_sparse_forward(env, &w->kernel, &f, x, y, slope, scratch);
 }
 
 sb_status sb_weight_backward(const struct sb_env *env, struct sb_weight *w,
@@ -158,13 +175,13 @@ sb_status sb_weight_backward(const struct sb_env *env, struct sb_weight *w,
     if (w->bias)
         sb_act_channel_sums(env, b->dy, w->dbias);
     if (b->dx)
-        st = w->dense ? sb_dense_input_gradient(env, &w->conv, &in, w->mu_t, w->s2_t,
-                                                b->dx, b->add, scratch)
-                      : sb_sparse_input_gradient(env, &w->kernel, &in, w->mu_t, w->s2_t,
-                                                 b->dx, b->add, scratch);
+        st = w->blas ? sb_dense_input_gradient(env, &w->conv, &in, w->mu_t, w->s2_t,
+                                               b->dx, b->add, scratch)
+                     : sb_sparse_input_gradient(env, &w->kernel, &in, w->mu_t, w->s2_t,
+                                                b->dx, b->add, scratch);
     if (st != SB_OK)
         return st;
-    return w->dense
+    return w->blas
                ? sb_dense_weight_gradient(env, &w->conv, &in, w->dmu, w->drho, scratch)
                : sb_sparse_weight_gradient(env, &w->kernel, &in, w->dmu, w->drho,
                                            scratch);

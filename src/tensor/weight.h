@@ -2,7 +2,7 @@
  *
  * All arrays have one entry per existing weight, in the order of the pattern. A Gaussian
  * weight is N(mu, sigma^2), sigma = softplus(rho); a point weight is mu alone. A layer all
- * of whose weights exist has no pattern and runs on BLAS. A bias is a point parameter.
+ * of whose weights exist has no pattern and, unless it is small, runs on BLAS. A bias is a point parameter.
  *
  * What the kernels take is derived from mu and rho: the variance s2 and, for the input
  * gradient, both in transposed order. sb_weight_refresh brings them up to date after mu,
@@ -27,10 +27,12 @@
 
 struct sb_weight {
     struct sb_conv conv;
-    bool gauss, dense;
+    bool gauss;
+    bool dense; /* every weight exists */
+    bool blas;  /* and the products run on BLAS; else on our kernels, as if sparse */
     uint32_t nnz;
     struct sb_pattern pattern; /* empty when dense */
-    struct sb_sparse kernel;   /* empty when dense */
+    struct sb_sparse kernel;   /* empty with BLAS */
     float *memory;             /* owned; the arrays below are pieces of it */
     float *mu, *rho;           /* [nnz]; rho NULL: point */
     float *dmu, *drho;         /* gradients; drho is ds2 until sb_weight_add_kl */
