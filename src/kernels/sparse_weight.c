@@ -93,7 +93,7 @@ static void gradient_chunk(void *context, size_t chunk, int worker)
  * same order, so this may depend on the number of threads. */
 static uint32_t chunk_blocks(const struct sb_corr *r, int threads)
 {
-    uint32_t most = r->blocks * r->parts / (4 * (uint32_t)threads);
+    uint32_t most = r->blocks * r->parts / (2 * (uint32_t)threads);
     return most < 1 ? 1 : most < MOST_BLOCKS ? most : MOST_BLOCKS;
 }
 
