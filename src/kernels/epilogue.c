@@ -5,7 +5,10 @@
 
 #include "kernels/kernels.h"
 
-enum { VECTOR_BYTES = SB_LANES * sizeof(float) };
+enum {
+    VECTOR_BYTES = SB_LANES * sizeof(float),
+    AHEAD = 4 /* rows that are asked for before they are read */
+};
 
 /* Where a row of outputs lies: its channel's plane, and the phase's first pixel. */
 struct place {
@@ -220,6 +223,13 @@ static inline void gradient_piece(void *context, size_t at, size_t v, size_t n)
         copy(g->dx + at, mean, n);
 }
 
+static inline void ask_piece(void *context, size_t at, size_t v, size_t n)
+{
+    (void)v;
+    for (size_t i = 0; i < n; i += 2) /* two vectors a cache line */
+        __builtin_prefetch((const float *)context + at + i * SB_LANES);
+}
+
 void sb_epilogue_gradient(const struct sb_env *env, const struct sb_side *to,
                           const struct sb_box *box, const struct sb_sums *s,
                           const struct sb_act *x, struct sb_act *dx, int add)
@@ -228,6 +238,8 @@ void sb_epilogue_gradient(const struct sb_env *env, const struct sb_side *to,
     struct gradient g = {
         .k = env->kernels, .dx = dx->data, .x = s->var ? x->data : NULL, .add = add};
     for (uint32_t row = s->row; row < s->row_end; row++) {
+        if (s->var && row + AHEAD < s->row_end) /* rows are planes apart in x */
+            for_pieces(to, box, x, row + AHEAD, ask_piece, x->data);
         g.mean = s->mean + (row - s->row) * n;
         g.var = s->var ? s->var + (row - s->row) * n : NULL;
         for_pieces(to, box, dx, row, gradient_piece, &g);
