@@ -1,5 +1,6 @@
-/* threads - see threads.h. OpenMP hands out one chunk at a time: chunks differ in cost (a
- * sparse row may be empty), and their number is small enough for that not to matter.
+/* threads - see threads.h. OpenMP hands out chunks as threads ask for them, since they
+ * differ in cost (a sparse row may be empty); several at a time where there are many, since
+ * asking costs as much as a small chunk.
  */
 #define _GNU_SOURCE /* sched_getaffinity, CPU_COUNT */
 #include "base/threads.h"
@@ -7,6 +8,8 @@
 #include <omp.h>
 #include <sched.h>
 #include <unistd.h>
+
+enum { TURNS = 16 }; /* how often a thread asks, at least, where there is enough to do */
 
 void sb_threads_run(int threads, size_t chunks, sb_chunk_fn *fn, void *context)
 {
@@ -16,7 +19,9 @@ void sb_threads_run(int threads, size_t chunks, sb_chunk_fn *fn, void *context)
         return;
     }
     int team = chunks < (size_t)threads ? (int)chunks : threads;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(team)
+    size_t several = chunks / ((size_t)team * TURNS);
+    several = several > 0 ? several : 1;
+#pragma omp parallel for schedule(dynamic, several) num_threads(team)
     for (size_t chunk = 0; chunk < chunks; chunk++)
         fn(context, chunk, omp_get_thread_num());
 }
