@@ -21,7 +21,7 @@ static const char usage[] =
     "  --batch N     images (default 32)\n"
     "  --threads N   (default: all processors)\n"
     "  --isa NAME    scalar, avx2, neon or auto (default)\n"
-    "  --repeat N    measurements of which the best counts (default 7; step: and for at\n"
+    "  --repeat N    measurements of which the best counts (default 15; step: and for at\n"
     "                least a second)\n"
     "  --json        one JSON object a line\n"
     "  --arch NAME   step: mlp-H1-H2..., lenet, resnet-D or wrn-D-K (default wrn-28-10)\n"
@@ -122,7 +122,7 @@ static int take_option(char **args, int n, int *i, struct bench_options *o,
 
 int main(int argc, char **argv)
 {
-    struct bench_options o = {.batch = 32, .repeat = 7};
+    struct bench_options o = {.batch = 32, .repeat = 15};
     struct sb_env env = {.threads = sb_threads_available()};
     sb_kernels_choose("auto", &env.kernels);
     if (argc < 2 || strcmp(argv[1], "--help") == 0) {

@@ -9,7 +9,7 @@
 #include <sched.h>
 #include <unistd.h>
 
-enum { TURNS = 16 }; /* how often a thread asks, at least, where there is enough to do */
+enum { TURNS = 64 }; /* how often a thread asks, at least, where there is enough to do */
 
 void sb_threads_run(int threads, size_t chunks, sb_chunk_fn *fn, void *context)
 {
