@@ -120,7 +120,6 @@ static const struct sb_option table[] = {
     CHOICE(eval.sampling, sampling_words, "draw",
            "posterior at test: one draw kept with the member, several, mean, or noise"),
     COUNT(eval.draws, 0, 1, 1e6, "10", "draws a member, where sampling = draws"),
-    COUNT(eval.batch, SB_OPTION_FREE, 1, 65536, "256", "images predicted at once"),
 };
 /* clang-format on */
 

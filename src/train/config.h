@@ -108,7 +108,6 @@ struct sb_config_eval {
     uint32_t bins; /* of the calibration error */
     enum sb_config_sampling sampling;
     uint32_t draws;
-    uint32_t batch;
 };
 
 struct sb_config {
