@@ -39,7 +39,6 @@ struct sb_runs {
     const float *strip;
 };
 
-/* One layer's numbers for batch norm and its neighbours: y = x * scale + shift. */
 struct sb_kernels {
     const char *name;
 
