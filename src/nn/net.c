@@ -360,17 +360,22 @@ void sb_net_add_kl(const struct sb_env *env, struct sb_net *n, float factor,
         sb_weight_add_kl(env, &n->weight[i], factor, prior_sd);
 }
 
-void sb_net_step(const struct sb_env *env, struct sb_net *n, const struct sb_sgd *o,
-                 float rate_rho)
+void sb_net_step_norms(const struct sb_env *env, struct sb_net *n, const struct sb_sgd *o)
 {
-    for (uint32_t i = 0; i < n->arch.weights; i++)
-        sb_weight_step(env, &n->weight[i], o, rate_rho);
     for (uint32_t i = 0; i < n->arch.norms; i++) {
         struct sb_net_norm *m = &n->norm[i];
         uint32_t c = m->norm.channels;
         sb_params_sgd(env, o, m->norm.gamma, m->dgamma, m->gamma_momentum, c);
         sb_params_sgd(env, o, m->norm.beta, m->dbeta, m->beta_momentum, c);
     }
+}
+
+void sb_net_step(const struct sb_env *env, struct sb_net *n, const struct sb_sgd *o,
+                 float rate_rho)
+{
+    for (uint32_t i = 0; i < n->arch.weights; i++)
+        sb_weight_step(env, &n->weight[i], o, rate_rho);
+    sb_net_step_norms(env, n, o);
     sb_net_refresh(env, n);
 }
 

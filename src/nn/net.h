@@ -65,7 +65,7 @@ struct sb_net_options {
     uint32_t max_batch;
     int threads;
     bool gauss;
-    bool inference;         /* no gradients, and values share memory where possible */
+    bool inference;         /* no memory for gradients: forward only */
     bool input_gradient;    /* keep the gradient of the images, too */
     const uint32_t *active; /* [weights] how many exist; NULL: all */
 };
@@ -121,6 +121,10 @@ void sb_net_add_kl(const struct sb_env *env, struct sb_net *n, float factor,
 /* One optimiser step of everything; derived values are refreshed. */
 void sb_net_step(const struct sb_env *env, struct sb_net *n, const struct sb_sgd *o,
                  float rate_rho);
+
+/* The norms' part of it: an update steps its weights layer by layer. */
+void sb_net_step_norms(const struct sb_env *env, struct sb_net *n,
+                       const struct sb_sgd *o);
 
 /* Weights that exist, and all there could be. */
 uint64_t sb_net_active(const struct sb_net *n);

@@ -98,16 +98,6 @@ static sb_status visit(void *context, uint32_t layer, const struct sb_act *x,
 
 /* ---- the step ------------------------------------------------------------------------ */
 
-static void step_norms(const struct sb_env *env, struct sb_net *n, const struct sb_sgd *o)
-{
-    for (uint32_t i = 0; i < n->arch.norms; i++) {
-        struct sb_net_norm *m = &n->norm[i];
-        sb_params_sgd(env, o, m->norm.gamma, m->dgamma, m->gamma_momentum,
-                      m->norm.channels);
-        sb_params_sgd(env, o, m->norm.beta, m->dbeta, m->beta_momentum, m->norm.channels);
-    }
-}
-
 /* Backward with a look at every dense gradient. */
 static sb_status backward_with_gradients(struct update *u)
 {
@@ -128,7 +118,7 @@ static sb_status backward_with_gradients(struct update *u)
     u->growth->count++;
     if (st == SB_OK && u->o->rate >= 0.0) {
         if (u->o->step_on_update)
-            step_norms(u->env, n, &u->o->sgd);
+            sb_net_step_norms(u->env, n, &u->o->sgd);
         for (uint32_t i = 0; u->growth->sum && i < u->growth->layers; i++)
             sb_free(u->growth->sum[i]);
         sb_free(u->growth->sum);
