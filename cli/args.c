@@ -21,6 +21,9 @@ static const struct flag {
     {"--resume", NULL, CLI_RESUME, SWITCH, offsetof(struct cli_args, resume)},
     {"--dry-run", NULL, CLI_DRY_RUN, SWITCH, offsetof(struct cli_args, dry_run)},
     {"--quiet", NULL, CLI_QUIET, SWITCH, offsetof(struct cli_args, quiet)},
+    {"--json", NULL, CLI_JSON, SWITCH, offsetof(struct cli_args, json)},
+    {"--split", "train or test", CLI_SPLIT, TEXT, offsetof(struct cli_args, split)},
+    {"--sheet", "FILE.png", CLI_SHEET, TEXT, offsetof(struct cli_args, sheet)},
 };
 
 __attribute__((format(printf, 2, 3))) static bool refuse(char message[CLI_MESSAGE],

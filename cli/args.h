@@ -20,27 +20,34 @@ enum cli_flags {
     CLI_ISA = 1 << 3,     /* --isa NAME */
     CLI_RESUME = 1 << 4,  /* --resume */
     CLI_DRY_RUN = 1 << 5, /* --dry-run */
-    CLI_QUIET = 1 << 6    /* --quiet */
+    CLI_QUIET = 1 << 6,   /* --quiet */
+    CLI_JSON = 1 << 7,    /* --json */
+    CLI_SPLIT = 1 << 8,   /* --split train|test */
+    CLI_SHEET = 1 << 9    /* --sheet FILE.png */
 };
 
 struct cli_args {
     const char *operand;       /* NULL when the command has none */
     const char *out;           /* NULL: not given */
     const char *isa;           /* NULL: not given */
+    const char *split;         /* NULL: not given */
+    const char *sheet;         /* NULL: not given */
     const char *set[CLI_SETS]; /* [sets] "section.key=value" */
     size_t sets;
     unsigned threads; /* 0: not given */
-    bool resume, dry_run, quiet;
+    bool resume, dry_run, quiet, json;
     bool help; /* then nothing else is checked */
 };
 
 struct cli_command {
-    const char *name;
+    const char *name;    /* of a part: "data info" */
     const char *operand; /* "RECIPE.ini"; NULL: takes none */
     const char *summary; /* a line for sebays --help */
     const char *help;    /* the whole of sebays NAME --help */
     unsigned flags;
     int (*run)(const struct cli_args *args); /* returns the exit code */
+    /* A command made of parts has these instead of run, operand and flags; NULL last. */
+    const struct cli_command *const *parts;
 };
 
 /* Takes argv[0 .. argc), what stands behind the command's name; args borrows from it.

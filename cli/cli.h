@@ -21,6 +21,10 @@ extern const struct cli_command cli_cmd_plan;
 extern const struct cli_command cli_cmd_inspect;
 extern const struct cli_command cli_cmd_recipe;
 extern const struct cli_command cli_cmd_options;
+extern const struct cli_command cli_cmd_data;
+
+/* The parts of sebays data; cmd_data.c has their table. */
+extern const struct cli_command cli_cmd_data_info;
 
 /* Prints the library's sentence of the failure st; returns the exit code for it. */
 int cli_fail(const char *command, sebays_status st);

@@ -5,10 +5,9 @@
 #include "cli.h"
 
 static const struct cli_command *const commands[] = {
-    &cli_cmd_train, &cli_cmd_plan, &cli_cmd_inspect, &cli_cmd_recipe, &cli_cmd_options,
+    &cli_cmd_train,   &cli_cmd_plan, &cli_cmd_inspect, &cli_cmd_data, &cli_cmd_recipe,
+    &cli_cmd_options, NULL,
 };
-
-enum { COMMANDS = sizeof commands / sizeof *commands };
 
 static void print_help(FILE *to)
 {
@@ -17,7 +16,7 @@ static void print_help(FILE *to)
           "Sparse Bayesian neural-network ensembles on CPUs.\n"
           "\n",
           to);
-    for (size_t i = 0; i < COMMANDS; i++)
+    for (size_t i = 0; commands[i]; i++)
         fprintf(to, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
     fputs("\n"
           "  sebays COMMAND --help   a command's arguments, with examples\n"
@@ -28,12 +27,13 @@ static void print_help(FILE *to)
           to);
 }
 
-static const struct cli_command *find(const char *name)
+/* The command of that name in a table; skip is what its names have in front. */
+static const struct cli_command *find(const struct cli_command *const *table, size_t skip,
+                                      const char *name)
 {
-    for (size_t i = 0; i < COMMANDS; i++)
-        if (strcmp(commands[i]->name, name) == 0)
-            return commands[i];
-    return NULL;
+    while (*table && strcmp((*table)->name + skip, name) != 0)
+        table++;
+    return *table;
 }
 
 /* What was printed must have arrived. */
@@ -42,15 +42,48 @@ static int finish(int code)
     return fflush(stdout) == 0 && !ferror(stdout) ? code : CLI_FAILED;
 }
 
-int main(int argc, char **argv)
+static bool is_help(const char *arg)
+{
+    return strcmp(arg, "--help") == 0 || strcmp(arg, "-h") == 0;
+}
+
+/* argv[0 .. argc) is what stands behind the command's name. */
+static int run(const struct cli_command *command, int argc, char **argv)
 {
     char message[CLI_MESSAGE];
     struct cli_args args;
+    if (!cli_args_parse(command, argc, argv, &args, message)) {
+        fprintf(stderr, "sebays %s: %s\n", command->name, message);
+        return CLI_USAGE;
+    }
+    if (args.help) {
+        fputs(command->help, stdout);
+        return CLI_OK;
+    }
+    return command->run(&args);
+}
+
+static int run_part(const struct cli_command *whole, int argc, char **argv)
+{
+    if (argc < 1 || is_help(argv[0])) {
+        fputs(whole->help, argc < 1 ? stderr : stdout);
+        return argc < 1 ? CLI_USAGE : CLI_OK;
+    }
+    const struct cli_command *part = find(whole->parts, strlen(whole->name) + 1, argv[0]);
+    if (part)
+        return run(part, argc - 1, argv + 1);
+    fprintf(stderr, "sebays %s: there is no '%s'; see 'sebays %s --help'\n", whole->name,
+            argv[0], whole->name);
+    return CLI_USAGE;
+}
+
+int main(int argc, char **argv)
+{
     if (argc < 2) {
         print_help(stderr);
         return CLI_USAGE;
     }
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+    if (is_help(argv[1])) {
         print_help(stdout);
         return finish(CLI_OK);
     }
@@ -58,19 +91,12 @@ int main(int argc, char **argv)
         printf("sebays %s\n", sebays_version());
         return finish(CLI_OK);
     }
-    const struct cli_command *command = find(argv[1]);
+    const struct cli_command *command = find(commands, 0, argv[1]);
     if (!command) {
         fprintf(stderr, "sebays: there is no command '%s'; see 'sebays --help'\n",
                 argv[1]);
         return CLI_USAGE;
     }
-    if (!cli_args_parse(command, argc - 2, argv + 2, &args, message)) {
-        fprintf(stderr, "sebays %s: %s\n", command->name, message);
-        return CLI_USAGE;
-    }
-    if (args.help) {
-        fputs(command->help, stdout);
-        return finish(CLI_OK);
-    }
-    return finish(command->run(&args));
+    return finish(command->parts ? run_part(command, argc - 2, argv + 2)
+                                 : run(command, argc - 2, argv + 2));
 }

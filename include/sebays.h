@@ -140,6 +140,27 @@ double sebays_result_density(const struct sebays_result *result);
 sebays_status sebays_plan(const struct sebays_recipe *recipe,
                           const struct sebays_run_options *options, char **out);
 
+/* ---- data sets ---- */
+
+enum sebays_split { SEBAYS_TRAIN, SEBAYS_TEST };
+
+/* One split of a data set, in memory. */
+struct sebays_data;
+
+/* Opens a data set by its path, or by its name, which is looked for in ./data, in data_dir
+ * (NULL: not there) and among Debian's data sets. The format is found out by looking. */
+sebays_status sebays_data_open(const char *name_or_path, const char *data_dir,
+                               enum sebays_split split, struct sebays_data **out);
+void sebays_data_free(struct sebays_data *data);
+
+/* Format, shape, mean and deviation of each channel, classes and how many examples each
+ * has; for people or as a JSON object. */
+sebays_status sebays_data_info(const struct sebays_data *data, bool json, char **out);
+
+/* Writes a PNG file with the first images of each class, a row a class. SEBAYS_EMISSING in
+ * a build without libpng. */
+sebays_status sebays_data_sheet(const struct sebays_data *data, const char *png);
+
 /* ---- model files ---- */
 
 /* What a model file holds, for people: members, layers, density, signal-to-noise, sizes.

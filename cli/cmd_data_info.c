@@ -1,0 +1,42 @@
+/* sebays data info - what a data set holds. */
+#include "data.h"
+
+static int run(const struct cli_args *args)
+{
+    static const char name[] = "data info";
+    struct sebays_data *data;
+    char *text;
+    int code = cli_data_open(name, args, &data);
+    if (code != CLI_OK)
+        return code;
+    sebays_status st = args->sheet ? sebays_data_sheet(data, args->sheet) : SEBAYS_OK;
+    if (st == SEBAYS_OK)
+        st = sebays_data_info(data, args->json, &text);
+    code = st == SEBAYS_OK ? cli_print(name, text) : cli_fail(name, st);
+    sebays_data_free(data);
+    return code;
+}
+
+const struct cli_command cli_cmd_data_info = {
+    .name = "data info",
+    .operand = "PATH|NAME",
+    .summary = "what a data set holds",
+    .help =
+        "usage: sebays data info PATH|NAME [--split train|test] [--sheet FILE.png]\n"
+        "                        [--json]\n"
+        "\n"
+        "Prints format, shape, mean and standard deviation of each channel (of pixels "
+        "in\n"
+        "0 .. 1), classes and how many examples each has.\n"
+        "\n"
+        "  --split train|test   default: train, or test if there is no train split\n"
+        "  --sheet FILE.png     also draw the first images of each class\n"
+        "  --json               print a JSON object\n"
+        "\n"
+        "examples:\n"
+        "  sebays data info fashion-mnist\n"
+        "  sebays data info data/cifar-10-batches-bin --split test --sheet cifar.png\n"
+        "  sebays data info fashion-mnist --json | jq .classes\n",
+    .flags = CLI_SPLIT | CLI_SHEET | CLI_JSON,
+    .run = run,
+};
