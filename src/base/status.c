@@ -5,13 +5,12 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MESSAGE_BYTES = 1024 };
-
-static _Thread_local char message[MESSAGE_BYTES];
+static _Thread_local char message[SB_MESSAGE_BYTES];
 
 sb_status sb_fail(sb_status st, const char *format, ...)
 {
-    char text[MESSAGE_BYTES]; /* apart, so that an argument may be sb_message() itself */
+    char text
+        [SB_MESSAGE_BYTES]; /* apart, so that an argument may be sb_message() itself */
     va_list args;
     va_start(args, format);
     int n = vsnprintf(text, sizeof text, format, args);

@@ -25,6 +25,8 @@ typedef enum sb_status {
     SB_STATUS_COUNT
 } sb_status;
 
+enum { SB_MESSAGE_BYTES = 1024 }; /* of a sentence and its end */
+
 /* Records the sentence for this thread and returns st. A sentence longer than the buffer
  * is cut. Arguments may point into the sentence recorded before. */
 sb_status sb_fail(sb_status st, const char *format, ...)

@@ -19,37 +19,62 @@ struct sb_crop sb_augment_draw(const struct sb_augment *a, const struct sb_strea
                             .flip = a->flip && bits[2] >> 31 != 0};
 }
 
+/* A row of the output as [padding | n elements | padding]. */
+struct span {
+    uint32_t before, n, after;
+    size_t from; /* of the first element, in the plane */
+};
+
 static void fill(float *to, size_t stride, uint32_t n, float value)
 {
     for (uint32_t x = 0; x < n; x++)
         to[x * stride] = value;
 }
 
-/* Before mirroring, the row is [zeros | bytes | zeros]; mirrored, it is written from the
- * other end. */
-void sb_augment_row(const struct sb_crop *crop, const uint8_t *plane, uint32_t height,
-                    uint32_t width, uint32_t y, const float *table, float *to,
-                    size_t stride)
+/* What the crop sees of the plane; mirrored, the output runs the other way, so its padding
+ * changes sides. */
+static struct span cut(const struct sb_crop *crop, const struct sb_row *r)
 {
-    int64_t row = (int64_t)y + crop->dy, dx = crop->dx;
-    if (row < 0 || row >= height || dx <= -(int64_t)width || dx >= width) {
-        fill(to, stride, width, table[0]);
-        return;
-    }
-    uint32_t before = dx < 0 ? (uint32_t)-dx : 0, after = dx > 0 ? (uint32_t)dx : 0;
-    uint32_t n = width - before - after;
-    const uint8_t *from = plane + (size_t)row * width + after;
-    if (crop->flip) {
-        fill(to, stride, after, table[0]);
-        to += after * stride;
-        for (uint32_t x = 0; x < n; x++)
-            to[x * stride] = table[from[n - 1 - x]];
-        fill(to + n * stride, stride, before, table[0]);
-    } else {
-        fill(to, stride, before, table[0]);
-        to += before * stride;
-        for (uint32_t x = 0; x < n; x++)
+    int64_t row = (int64_t)r->y + crop->dy, dx = crop->dx, width = r->width;
+    if (row < 0 || row >= r->height || dx <= -width || dx >= width)
+        return (struct span){.before = r->width};
+    uint32_t left = dx < 0 ? (uint32_t)-dx : 0, right = dx > 0 ? (uint32_t)dx : 0;
+    return (struct span){.before = crop->flip ? right : left,
+                         .n = r->width - left - right,
+                         .after = crop->flip ? left : right,
+                         .from = (size_t)row * r->width + right};
+}
+
+static float *pad(const struct sb_row *r, const struct span *s, float zero)
+{
+    float *to = r->to + s->before * r->stride;
+    fill(r->to, r->stride, s->before, zero);
+    fill(to + s->n * r->stride, r->stride, s->after, zero);
+    return to;
+}
+
+void sb_augment_bytes(const struct sb_crop *crop, const struct sb_row *row,
+                      const uint8_t *plane, const float *table)
+{
+    struct span s = cut(crop, row);
+    float *to = pad(row, &s, table[0]);
+    const uint8_t *from = plane + s.from;
+    size_t stride = row->stride;
+    if (crop->flip)
+        for (uint32_t x = 0; x < s.n; x++)
+            to[x * stride] = table[from[s.n - 1 - x]];
+    else
+        for (uint32_t x = 0; x < s.n; x++)
             to[x * stride] = table[from[x]];
-        fill(to + n * stride, stride, after, table[0]);
-    }
+}
+
+void sb_augment_floats(const struct sb_crop *crop, const struct sb_row *row,
+                       const float *plane, float mean, float sd)
+{
+    struct span s = cut(crop, row);
+    float *to = pad(row, &s, (0.0f - mean) / sd);
+    const float *from = plane + s.from;
+    size_t stride = row->stride;
+    for (uint32_t x = 0; x < s.n; x++)
+        to[x * stride] = (from[crop->flip ? s.n - 1 - x : x] - mean) / sd;
 }

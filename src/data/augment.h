@@ -13,6 +13,7 @@
 #define SB_DATA_AUGMENT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/rng.h"
@@ -31,10 +32,21 @@ struct sb_crop {
 struct sb_crop sb_augment_draw(const struct sb_augment *a, const struct sb_stream *s,
                                uint64_t example);
 
-/* One row of the output, normalised: to[x * stride], x < width. table[256] is the
- * channel's, plane[height][width] its bytes. */
-void sb_augment_row(const struct sb_crop *crop, const uint8_t *plane, uint32_t height,
-                    uint32_t width, uint32_t y, const float *table, float *to,
-                    size_t stride);
+/* Where a row of the output goes, and the shape of the plane it comes from. */
+struct sb_row {
+    uint32_t height, width; /* of the plane */
+    uint32_t y;             /* which row */
+    float *to;              /* [x * stride], x < width */
+    size_t stride;
+};
+
+/* One row of the output, normalised. table[256] is the channel's, plane[height][width] its
+ * bytes. */
+void sb_augment_bytes(const struct sb_crop *crop, const struct sb_row *row,
+                      const uint8_t *plane, const float *table);
+
+/* The same for floats: (value - mean) / sd. */
+void sb_augment_floats(const struct sb_crop *crop, const struct sb_row *row,
+                       const float *plane, float mean, float sd);
 
 #endif

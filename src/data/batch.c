@@ -3,6 +3,8 @@
 
 #include <assert.h>
 
+#include "base/failure.h"
+#include "base/mem.h"
 #include "base/threads.h"
 
 struct job {
@@ -11,6 +13,16 @@ struct job {
     struct sb_act *x;
     bool augment;
     struct sb_stream stream;
+    struct sb_failure failure;
+};
+
+/* The examples of a block, whichever their form. */
+struct lanes {
+    uint32_t count;
+    const uint8_t *image[SB_LANES]; /* of bytes */
+    const float *values[SB_LANES];  /* of floats */
+    uint8_t *room;                  /* [count] images; owned; NULL: they are in memory */
+    struct sb_crop crop[SB_LANES];
 };
 
 static void clear_lane(float *to, uint32_t width)
@@ -19,39 +31,77 @@ static void clear_lane(float *to, uint32_t width)
         to[(size_t)i * SB_LANES] = 0.0f;
 }
 
+static sb_status find_lanes(const struct job *j, const uint32_t *index, struct lanes *l)
+{
+    const struct sb_dataset *d = j->s->data;
+    size_t size = sb_dataset_elements(d);
+    if (d->fetch) {
+        l->room = sb_malloc(l->count, size);
+        if (!l->room)
+            return sb_fail(SB_ENOMEM, "%s: no memory for %u images", d->path, l->count);
+    }
+    for (uint32_t i = 0; i < l->count; i++) {
+        sb_status st = SB_OK;
+        if (d->element == SB_FLOATS)
+            l->values[i] = d->values + index[i] * size;
+        else
+            st = sb_dataset_image(d, index[i], l->room ? l->room + i * size : NULL,
+                                  &l->image[i]);
+        if (st != SB_OK)
+            return st;
+        if (j->augment)
+            l->crop[i] = sb_augment_draw(&j->s->augment, &j->stream, index[i]);
+    }
+    return SB_OK;
+}
+
+/* One row of one channel, all lanes: it stays in the first-level cache meanwhile. */
+static void fill_row(const struct job *j, const struct lanes *l, uint32_t channel,
+                     struct sb_row row)
+{
+    const struct sb_normalise *m = j->s->normal;
+    size_t plane = (size_t)channel * row.height * row.width;
+    float *to = row.to;
+    for (uint32_t i = 0; i < l->count; i++) {
+        row.to = to + i;
+        if (m->element == SB_FLOATS)
+            sb_augment_floats(&l->crop[i], &row, l->values[i] + plane, m->mean[channel],
+                              m->sd[channel]);
+        else
+            sb_augment_bytes(&l->crop[i], &row, l->image[i] + plane,
+                             m->table + (size_t)channel * SB_BYTE_VALUES);
+    }
+    for (uint32_t i = l->count; i < SB_LANES; i++)
+        clear_lane(to + i, row.width);
+}
+
 static void fill_block(void *context, size_t chunk, int worker)
 {
     (void)worker;
-    const struct job *j = context;
+    struct job *j = context;
     const struct sb_dataset *d = j->s->data;
-    uint32_t block = (uint32_t)chunk, lanes = sb_act_lanes(j->x, block);
-    const uint32_t *index = j->index + chunk * SB_LANES;
-    const uint8_t *image[SB_LANES];
-    struct sb_crop crop[SB_LANES] = {0};
-    for (uint32_t l = 0; l < lanes; l++) {
-        image[l] = d->images + index[l] * sb_dataset_image_bytes(d);
-        if (j->augment)
-            crop[l] = sb_augment_draw(&j->s->augment, &j->stream, index[l]);
+    uint32_t block = (uint32_t)chunk;
+    struct lanes l = {.count = sb_act_lanes(j->x, block)};
+    sb_status st = find_lanes(j, j->index + chunk * SB_LANES, &l);
+    for (uint32_t c = 0; c < d->channels && st == SB_OK; c++) {
+        struct sb_row row = {.height = d->height,
+                             .width = d->width,
+                             .to = sb_act_plane(j->x, block, c),
+                             .stride = SB_LANES};
+        for (; row.y < d->height; row.y++, row.to += (size_t)d->width * SB_LANES)
+            fill_row(j, &l, c, row);
     }
-    for (uint32_t c = 0; c < d->channels; c++) {
-        const float *table = j->s->normal->table[c];
-        size_t plane = (size_t)c * d->height * d->width;
-        float *to = sb_act_plane(j->x, block, c);
-        for (uint32_t y = 0; y < d->height; y++, to += (size_t)d->width * SB_LANES) {
-            for (uint32_t l = 0; l < lanes; l++)
-                sb_augment_row(&crop[l], image[l] + plane, d->height, d->width, y, table,
-                               to + l, SB_LANES);
-            for (uint32_t l = lanes; l < SB_LANES; l++)
-                clear_lane(to + l, d->width);
-        }
-    }
+    sb_failure_note(&j->failure, chunk, st);
+    sb_free(l.room);
 }
 
-void sb_batch_fill(const struct sb_batch_source *s, int threads, const uint32_t *index,
-                   uint32_t count, struct sb_act *x, uint32_t *labels)
+sb_status sb_batch_fill(const struct sb_batch_source *s, int threads,
+                        const uint32_t *index, uint32_t count, struct sb_act *x,
+                        uint32_t *labels)
 {
-    assert(x->channels == s->data->channels && x->height == s->data->height &&
-           x->width == s->data->width && s->normal->channels == x->channels);
+    const struct sb_dataset *d = s->data;
+    assert(x->channels == d->channels && x->height == d->height && x->width == d->width);
+    assert(s->normal->channels == x->channels && s->normal->element == d->element);
     sb_act_set_batch(x, count);
     struct job j = {
         .s = s,
@@ -59,8 +109,10 @@ void sb_batch_fill(const struct sb_batch_source *s, int threads, const uint32_t 
         .x = x,
         .augment = s->augment.pad > 0 || s->augment.flip,
         .stream = sb_rng_stream(s->seed, SB_RNG_AUGMENT, s->member, s->step, 0),
+        .failure = SB_FAILURE_NONE,
     };
     sb_threads_run(threads, x->blocks, fill_block, &j);
     for (uint32_t i = 0; labels && i < count; i++)
-        labels[i] = s->data->labels[index[i]];
+        labels[i] = d->labels ? d->labels[index[i]] : 0;
+    return sb_failure_raise(&j.failure);
 }

@@ -153,7 +153,7 @@ static sb_status copy_part(struct sb_dataset *d, uint32_t *at, const struct sb_b
                                path, r, i + 1 < k->label_bytes ? "coarse " : "", from[i],
                                k->label_limit[i], k->name);
         d->labels[*at] = from[k->label_bytes - 1];
-        memcpy(d->copy + (size_t)*at * PIXELS, from + k->label_bytes, PIXELS);
+        memcpy((uint8_t *)d->copy + (size_t)*at * PIXELS, from + k->label_bytes, PIXELS);
     }
     return SB_OK;
 }
@@ -214,7 +214,7 @@ static sb_status open_single(struct parts *p, const struct kind **k, const char 
 }
 
 static sb_status open_records(struct sb_dataset *d, const struct sb_probe *probed,
-                              enum sb_split split)
+                              const struct sb_open_options *o)
 {
     char directory[SB_PATH_BYTES];
     const struct kind *k = NULL;
@@ -226,7 +226,7 @@ static sb_status open_records(struct sb_dataset *d, const struct sb_probe *probe
     if (probed->directory) {
         place = probed->path;
         k = kind_of_directory(place);
-        st = k ? open_parts(p, k, place, split)
+        st = k ? open_parts(p, k, place, o->split)
                : sb_fail(SB_EIO, "%s: its files are gone", place);
     } else {
         st = open_single(p, &k, probed->path, directory);

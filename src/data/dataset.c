@@ -118,6 +118,12 @@ static sb_status copy_path(struct sb_dataset *d, const char *path)
 
 sb_status sb_dataset_open(struct sb_dataset *d, const char *path, enum sb_split split)
 {
+    return sb_dataset_open_with(d, path, &(struct sb_open_options){.split = split});
+}
+
+sb_status sb_dataset_open_with(struct sb_dataset *d, const char *path,
+                               const struct sb_open_options *o)
+{
     struct sb_probe p;
     *d = (struct sb_dataset){0};
     sb_status st = look_at(&p, path);
@@ -127,11 +133,11 @@ sb_status sb_dataset_open(struct sb_dataset *d, const char *path, enum sb_split 
     if (reader == READERS)
         return not_recognised(&p);
     if (!p.directory)
-        st = check_name(path, split);
+        st = check_name(path, o->split);
     if (st == SB_OK)
         st = copy_path(d, path);
     if (st == SB_OK)
-        st = readers[reader]->open(d, &p, split);
+        st = readers[reader]->open(d, &p, o);
     if (st != SB_OK)
         sb_dataset_fini(d);
     return st;
@@ -142,6 +148,8 @@ void sb_dataset_fini(struct sb_dataset *d)
     if (!d)
         return;
     sb_bytes_close(&d->file);
+    if (d->reader)
+        d->reader_free(d->reader);
     sb_free(d->copy);
     sb_free(d->labels);
     sb_free(d->class_names);
@@ -149,8 +157,16 @@ void sb_dataset_fini(struct sb_dataset *d)
     *d = (struct sb_dataset){0};
 }
 
+static const char *element_name(const struct sb_dataset *d)
+{
+    return d->element == SB_BYTES ? "bytes" : "floats";
+}
+
 sb_status sb_dataset_match(const struct sb_dataset *d, struct sb_dataset *other)
 {
+    if (d->element != other->element)
+        return sb_fail(SB_EARG, "%s has %s, %s has %s; they must be the same",
+                       other->path, element_name(other), d->path, element_name(d));
     if (d->channels != other->channels || d->height != other->height ||
         d->width != other->width)
         return sb_fail(SB_EARG,
@@ -158,6 +174,8 @@ sb_status sb_dataset_match(const struct sb_dataset *d, struct sb_dataset *other)
                        "the same",
                        other->path, other->channels, other->height, other->width, d->path,
                        d->channels, d->height, d->width);
+    if (!other->labels)
+        return SB_OK;
     for (uint32_t i = 0; i < other->n; i++)
         if (other->labels[i] >= d->classes)
             return sb_fail(SB_EARG,

@@ -1,19 +1,26 @@
-/* dataset - labelled images in memory, whatever file they came from.
+/* dataset - labelled examples, whatever file they came from.
  *
- *     images  [n][channels][height][width]   bytes, as in the file, until a batch is made
- *     labels  [n]                            each below classes
+ * An example is an image or a row of a table, and there are three forms:
  *
- * Images of a plain IDX file stay in the mapped file; unpacked and interleaved formats
- * are copied once. A path is a directory, in which the files of the split are found by
- * their published names, or one file. Which format it is, the readers tell by looking
+ *     images  [n][channels][height][width]   bytes in memory or in the mapped file
+ *     values  [n][channels][height][width]   floats, likewise; a table has height = width = 1
+ *     fetch   gives image i as bytes when a batch needs it: files too many to decode ahead
+ *     labels  [n]                            each below classes; NULL: none were asked for
+ *
+ * Bytes count as themselves / 255, floats as themselves, until a batch is made. Images of
+ * a plain IDX or NPY file stay in the mapped file; unpacked and interleaved formats are
+ * copied once. A path is a directory, in which the files of the split are found by their
+ * published names, or one file. Which format it is, the readers tell by looking
  * (reader.h).
  *
- * Every byte is untrusted: a data set that opened has all its images, and no label that
- * could index beyond an array of classes.
+ * Every byte is untrusted: a data set that opened has all its examples (streamed ones may
+ * still fail one by one), no value that is not finite, and no label that could index
+ * beyond an array of classes.
  */
 #ifndef SB_DATA_DATASET_H
 #define SB_DATA_DATASET_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,36 +28,77 @@
 #include "data/gzip.h"
 
 enum sb_split { SB_SPLIT_TRAIN, SB_SPLIT_TEST };
+enum sb_element { SB_BYTES, SB_FLOATS };
+
+struct sb_columns; /* columns.h: what the columns of a table mean */
 
 struct sb_dataset {
-    const uint8_t *images; /* [n][channels][height][width] in file or copy */
+    enum sb_element element;
+    const uint8_t *images; /* SB_BYTES, in file or copy; NULL: by fetch */
+    const float *values;   /* SB_FLOATS, in file or copy */
     uint32_t *labels;      /* [n] owned */
     uint32_t n, channels, height, width;
-    uint32_t classes;   /* at least 2 */
+    uint32_t classes;   /* at least 2; 0 without labels */
     char **class_names; /* [classes] owned, one block, UTF-8; NULL: unknown */
     char *path;         /* owned; as given to sb_dataset_open */
-    const char *format; /* "idx", "cifar-10", "cifar-100" */
+    const char *format; /* "idx", "cifar-10", "cifar-100", ... */
+    bool whole;         /* it has no train and test part of its own: this is all of it */
 
-    struct sb_bytes file; /* images live here ... */
-    uint8_t *copy;        /* ... or here; owned */
+    struct sb_bytes file;       /* images or values live here ... */
+    void *copy;                 /* ... or here; owned */
+    struct sb_columns *columns; /* of a table; owned */
+
+    /* Streamed images: out = image i, [channels][height][width]. Called from several
+     * threads at once; a failure's sentence names the file. */
+    sb_status (*fetch)(const struct sb_dataset *d, uint32_t i, uint8_t *out);
+    void *reader;                      /* what fetch needs; owned ... */
+    void (*reader_free)(void *reader); /* ... and given back by this; not NULL then */
+};
+
+struct sb_open_options {
+    enum sb_split split;
+    /* Tables: the label column's name, or its number from 1; NULL or "": the last. */
+    const char *label;
+    /* A training set, borrowed: columns and class names mean what they mean there. */
+    const struct sb_dataset *like;
+    /* Labels may be missing, as for prediction: then labels is NULL and classes 0. */
+    bool unlabelled;
 };
 
 /* Opens one split of a directory, or one file; a file whose name says that it is the
  * other split (train-..., t10k-..., data_batch_..., test...) is refused, so that nobody
  * is tested on what he learned from. d needs no fini after a failure, but may have it. */
 sb_status sb_dataset_open(struct sb_dataset *d, const char *path, enum sb_split split);
+sb_status sb_dataset_open_with(struct sb_dataset *d, const char *path,
+                               const struct sb_open_options *o);
 
 /* Accepts NULL, zeroed and half-built ones. */
 void sb_dataset_fini(struct sb_dataset *d);
 
-/* Bytes of one image. */
-static inline size_t sb_dataset_image_bytes(const struct sb_dataset *d)
+/* Elements of one example: bytes or floats. */
+static inline size_t sb_dataset_elements(const struct sb_dataset *d)
 {
     return (size_t)d->channels * d->height * d->width;
 }
 
-/* Makes other (a test split) agree with a training split d: the same image shape, labels
- * that d's classes cover; other's class count becomes d's. SB_EARG if they cannot. */
+/* A row of a table, not an image. */
+static inline bool sb_dataset_tabular(const struct sb_dataset *d)
+{
+    return d->element == SB_FLOATS && d->height == 1 && d->width == 1;
+}
+
+/* *out = the bytes of image i of a SB_BYTES set, in place if it is in memory; else fetched
+ * into room (sb_dataset_elements bytes), which may be NULL if d has no fetch. */
+static inline sb_status sb_dataset_image(const struct sb_dataset *d, uint32_t i,
+                                         uint8_t *room, const uint8_t **out)
+{
+    *out = d->fetch ? room : d->images + i * sb_dataset_elements(d);
+    return d->fetch ? d->fetch(d, i, room) : SB_OK;
+}
+
+/* Makes other (a test split) agree with a training split d: the same shape of examples,
+ * labels that d's classes cover; other's class count becomes d's. SB_EARG if they cannot.
+ */
 sb_status sb_dataset_match(const struct sb_dataset *d, struct sb_dataset *other);
 
 /* Where a data set is: name_or_path itself if that exists or has a slash, else the first

@@ -196,19 +196,17 @@ static bool probe(const struct sb_probe *p)
 }
 
 static sb_status open_pair(struct sb_dataset *d, const struct sb_probe *p,
-                           enum sb_split split)
+                           const struct sb_open_options *o)
 {
     char images[SB_PATH_BYTES], labels[SB_PATH_BYTES];
     struct header h;
     if (!p->directory)
         snprintf(images, sizeof images, "%s",
                  p->path); /* too long: find_labels says so */
-    else if (!find_images(p->path, split, images))
+    else if (!find_images(p->path, o->split, images))
         return sb_fail(SB_EIO, "there is no %s or .gz: %s has no %s split", images,
-                       p->path, sb_split_name(split));
+                       p->path, sb_split_name(o->split));
     sb_status st = open_file(&d->file, &h, images, IMAGE_DIMS);
-    if (st == SB_OK)
-        st = find_labels(images, labels);
     if (st != SB_OK)
         return st;
     d->format = sb_reader_idx.name;
@@ -217,6 +215,9 @@ static sb_status open_pair(struct sb_dataset *d, const struct sb_probe *p,
     d->channels = 1;
     d->height = h.dim[1];
     d->width = h.dim[2];
+    st = find_labels(images, labels);
+    if (st != SB_OK)
+        return o->unlabelled ? SB_OK : st;
     return open_labels(d, images, labels);
 }
 

@@ -6,7 +6,8 @@
  *
  * held is the oldest batch whose slot may be in use by the caller; the helper may fill
  * batch b (into slot b % 2) once b < held + 2. Stopping the helper is setting end = filled
- * and waiting until it is not busy.
+ * and waiting until it is not busy. A slot that could not be filled keeps the failure; it
+ * is the last one of its epoch, and never taken.
  */
 #include "data/loader.h"
 
@@ -15,6 +16,7 @@
 #include <signal.h>
 #include <string.h>
 
+#include "base/failure.h"
 #include "base/mem.h"
 
 enum { SLOTS = 2 };
@@ -24,6 +26,7 @@ struct slot {
     uint32_t *labels; /* [batch] owned */
     uint32_t *index;  /* [batch] owned */
     uint32_t count;
+    struct sb_failure failure;
 };
 
 struct sb_loader {
@@ -52,7 +55,18 @@ static void fill_slot(struct sb_loader *l, uint32_t number, int threads)
         uint32_t at = first + i;
         s->index[i] = l->o.index[l->order ? l->order[at] : at];
     }
-    sb_batch_fill(&l->source, threads, s->index, s->count, &s->x, s->labels);
+    s->failure.status = SB_OK;
+    sb_failure_note(
+        &s->failure, 0,
+        sb_batch_fill(&l->source, threads, s->index, s->count, &s->x, s->labels));
+}
+
+/* After batch number was tried: it counts, and if it failed nothing follows it. */
+static void count_filled(struct sb_loader *l, uint32_t number)
+{
+    l->filled = number + 1;
+    if (l->slots[number % SLOTS].failure.status != SB_OK)
+        l->end = l->filled;
 }
 
 static bool may_fill(const struct sb_loader *l)
@@ -75,7 +89,7 @@ static void *help(void *context)
         fill_slot(l, number, 1); /* the caller's threads have other work */
         pthread_mutex_lock(&l->lock);
         l->busy = false;
-        l->filled++;
+        count_filled(l, number);
         pthread_cond_broadcast(&l->changed);
     }
     pthread_mutex_unlock(&l->lock);
@@ -126,6 +140,7 @@ static sb_status allocate(struct sb_loader *l)
     }
     for (int i = 0; i < SLOTS; i++) {
         struct slot *s = &l->slots[i];
+        s->failure = (struct sb_failure)SB_FAILURE_NONE;
         sb_status st = sb_act_init(&s->x, l->batch, d->channels, d->height, d->width);
         if (st != SB_OK)
             return st;
@@ -142,9 +157,17 @@ static sb_status check(const struct sb_loader_options *o)
     if (o->n == 0 || o->batch == 0)
         return sb_fail(SB_EARG, "batches of %u from %u examples; both must be at least 1",
                        o->batch, o->n);
-    if (o->normal->channels != o->data->channels)
+    if (!o->data->labels)
+        return sb_fail(SB_EARG, "%s has no labels to train on", o->data->path);
+    if (o->normal->channels != o->data->channels ||
+        o->normal->element != o->data->element)
         return sb_fail(SB_EARG, "%s has %u channels, its normalisation has %u",
                        o->data->path, o->data->channels, o->normal->channels);
+    if ((o->augment.pad > 0 || o->augment.flip) && sb_dataset_tabular(o->data))
+        return sb_fail(SB_EARG,
+                       "%s is a table; only images can be padded, cropped and mirrored: "
+                       "say data.augment = none",
+                       o->data->path);
     if (o->augment.pad > o->data->height || o->augment.pad > o->data->width)
         return sb_fail(SB_EARG,
                        "padding of %u pixels around images of %u x %u; want at most the "
@@ -239,26 +262,38 @@ void sb_loader_start(struct sb_loader *l, uint32_t member, uint32_t epoch, uint3
     unlock(l);
 }
 
-bool sb_loader_next(struct sb_loader *l, struct sb_batch *b)
+/* The slot of batch l->taken is filled. */
+static sb_status take(struct sb_loader *l, struct sb_batch *b)
 {
-    lock(l);
-    l->held = l->taken; /* the batch before is given back */
-    bool more = l->taken < l->end;
-    if (more && !l->background && l->filled == l->taken)
-        fill_slot(l, l->filled++, l->o.env->threads);
-    if (more && l->background) {
-        pthread_cond_broadcast(&l->changed);
-        while (l->filled == l->taken)
-            pthread_cond_wait(&l->changed, &l->lock);
-    }
-    if (more) {
-        const struct slot *s = &l->slots[l->taken % SLOTS];
+    const struct slot *s = &l->slots[l->taken % SLOTS];
+    sb_status st = sb_failure_raise(&s->failure);
+    if (st == SB_OK)
         *b = (struct sb_batch){.x = &s->x,
                                .labels = s->labels,
                                .index = s->index,
                                .count = s->count,
                                .number = l->taken++};
+    return st;
+}
+
+sb_status sb_loader_next(struct sb_loader *l, struct sb_batch *b)
+{
+    sb_status st = SB_OK;
+    *b = (struct sb_batch){0};
+    lock(l);
+    l->held = l->taken; /* the batch before is given back */
+    bool more = l->taken < l->end;
+    if (more && !l->background && l->filled == l->taken) {
+        fill_slot(l, l->filled, l->o.env->threads);
+        count_filled(l, l->filled);
     }
+    if (more && l->background) {
+        pthread_cond_broadcast(&l->changed);
+        while (l->filled == l->taken)
+            pthread_cond_wait(&l->changed, &l->lock);
+    }
+    if (more)
+        st = take(l, b);
     unlock(l);
-    return more;
+    return st;
 }

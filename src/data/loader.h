@@ -3,7 +3,7 @@
  *     sb_loader_new(&l, &options);
  *     for (epoch = ...) {
  *         sb_loader_start(l, member, epoch, 0);
- *         while (sb_loader_next(l, &b))
+ *         while ((st = sb_loader_next(l, &b)) == SB_OK && b.count > 0)
  *             ... use b until the next call ...
  *     }
  *     sb_loader_free(l);
@@ -18,8 +18,9 @@
  * sees the same bits, with or without the helper and on any number of threads.
  *
  * Everything is allocated by sb_loader_new. If the system gives no thread, batches are
- * filled when they are asked for, on the caller's threads. The helper blocks all signals
- * and cannot fail; a loader may be started anew or freed at any moment.
+ * filled when they are asked for, on the caller's threads. The helper blocks all signals;
+ * a batch that it cannot fill (a streamed image that does not decode) ends the epoch when
+ * the caller comes to it. A loader may be started anew or freed at any moment.
  */
 #ifndef SB_DATA_LOADER_H
 #define SB_DATA_LOADER_H
@@ -30,7 +31,7 @@ struct sb_loader; /* used by one thread at a time */
 
 struct sb_loader_options {
     const struct sb_dataset *data;     /* borrowed, as all pointers here */
-    const struct sb_normalise *normal; /* as many channels as data */
+    const struct sb_normalise *normal; /* data's element and channels */
     const uint32_t *index;             /* [n] the examples of this split */
     uint32_t n;
     uint32_t batch; /* images; the last one of an epoch may have fewer */
@@ -62,12 +63,13 @@ uint32_t sb_loader_batches(const struct sb_loader *l);
 bool sb_loader_in_background(const struct sb_loader *l);
 
 /* Begins an epoch at batch `first`, whatever was going on before. member <
- * SB_RNG_MEMBERS. With first >= the epoch's batches, next says false at once. */
+ * SB_RNG_MEMBERS. With first >= the epoch's batches, it is over at once. */
 void sb_loader_start(struct sb_loader *l, uint32_t member, uint32_t epoch,
                      uint32_t first);
 
-/* The next batch, valid until the next call of a sb_loader function; false after the last
- * one, and before the first start. */
-bool sb_loader_next(struct sb_loader *l, struct sb_batch *b);
+/* The next batch, valid until the next call of a sb_loader function; b->count is 0 after
+ * the last one, before the first start, and after a failure, which stays until the next
+ * start. */
+sb_status sb_loader_next(struct sb_loader *l, struct sb_batch *b);
 
 #endif

@@ -1,8 +1,9 @@
-/* normalise - (pixel / 255 - mean) / sd per channel, as a table of 256 floats.
+/* normalise - (value - mean) / sd per channel, where a byte's value is pixel / 255.
  *
- * The arithmetic is float's, in this order, which gives torchvision's bits. Mean and sd
- * are given, or computed from the training examples: sums of bytes and of their squares
- * are integers, so every thread count gives the same numbers.
+ * The arithmetic is float's, in this order, which gives torchvision's bits; for bytes it
+ * is a table of 256 floats a channel. Mean and sd are given, or computed from the training
+ * examples. Sums of bytes and of their squares are integers; floats are added up in chunks
+ * that depend on the data's shape alone: every thread count gives the same numbers.
  */
 #ifndef SB_DATA_NORMALISE_H
 #define SB_DATA_NORMALISE_H
@@ -11,23 +12,28 @@
 #include "base/status.h"
 #include "data/dataset.h"
 
-enum { SB_CHANNELS_MOST = 16, SB_BYTE_VALUES = 256 };
+enum { SB_BYTE_VALUES = 256 };
 
 struct sb_normalise {
     uint32_t channels;
-    float mean[SB_CHANNELS_MOST], sd[SB_CHANNELS_MOST];
-    float table[SB_CHANNELS_MOST][SB_BYTE_VALUES]; /* [channel][byte] */
+    enum sb_element element;
+    float *mean, *sd; /* [channels] owned, in one block with table */
+    float *table;     /* [channels][256] of bytes; NULL for floats */
 };
 
-/* SB_EARG unless channels is 1 to 16, every mean finite and every sd finite and positive.
- */
-sb_status sb_normalise_given(struct sb_normalise *m, uint32_t channels, const float *mean,
-                             const float *sd);
+/* SB_EARG unless there are channels, every mean is finite and every sd finite and
+ * positive. m needs no fini after a failure, but may have it. */
+sb_status sb_normalise_given(struct sb_normalise *m, enum sb_element element,
+                             uint32_t channels, const float *mean, const float *sd);
 
 /* Over the examples index[n] of d; sd is the population's, and 1 for a constant channel.
- */
+ * Of a streamed set with more than 65536 of them, so many are taken at even distances:
+ * each has to be decoded for it. */
 sb_status sb_normalise_computed(struct sb_normalise *m, const struct sb_env *env,
                                 const struct sb_dataset *d, const uint32_t *index,
                                 uint32_t n);
+
+/* Accepts NULL, zeroed and half-built ones. */
+void sb_normalise_fini(struct sb_normalise *m);
 
 #endif

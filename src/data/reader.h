@@ -25,9 +25,10 @@ struct sb_reader {
     const char *wanted; /* for "not recognised": the files it looks for */
     /* Whether this could be ours; says nothing about whether it is sound. */
     bool (*probe)(const struct sb_probe *p);
-    /* Fills a zeroed d but for its path. After a failure the caller calls fini. */
+    /* Fills a zeroed d but for its path. After a failure the caller calls fini. A format
+     * without parts of its own gives all it has for either split, and says d->whole. */
     sb_status (*open)(struct sb_dataset *d, const struct sb_probe *p,
-                      enum sb_split split);
+                      const struct sb_open_options *o);
 };
 
 extern const struct sb_reader sb_reader_idx; /* MNIST, Fashion-MNIST, KMNIST */

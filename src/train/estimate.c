@@ -19,7 +19,8 @@ static sb_status time_steps(struct sb_trainer *t, double *seconds)
     sb_net_refresh(t->env, &t->net);
     sb_loader_start(t->loader, 0, 0, 0);
     for (int i = 0; i < WARM_STEPS + TIMED_STEPS && st == SB_OK; i++) {
-        if (!sb_loader_next(t->loader, &b))
+        st = sb_loader_next(t->loader, &b);
+        if (st != SB_OK || b.count == 0)
             break;
         if (i == WARM_STEPS)
             start = sb_trainer_clock();

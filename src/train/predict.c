@@ -52,7 +52,9 @@ sb_status sb_predict_run(const struct sb_predict *p, float *probabilities, int32
         for (uint32_t i = 0; i < count; i++)
             b.index[i] = p->index ? p->index[at + i] : at + i;
         sb_act_set_batch(&b.x, count);
-        sb_batch_fill(p->source, p->env->threads, b.index, count, &b.x, b.label);
+        st = sb_batch_fill(p->source, p->env->threads, b.index, count, &b.x, b.label);
+        if (st != SB_OK)
+            break;
         sb_net_set_input(net, &b.x);
         st = sb_net_forward(p->env, net, &pass);
         if (st == SB_OK)

@@ -69,7 +69,7 @@ static sb_status given_values(struct sb_source *s, const struct sb_config *c)
         mean[i] = (float)c->data.mean.value[i];
         sd[i] = (float)c->data.sd.value[i];
     }
-    return sb_normalise_given(&s->normal, n, mean, sd);
+    return sb_normalise_given(&s->normal, s->train.element, n, mean, sd);
 }
 
 static sb_status normalise(struct sb_source *s, const struct sb_env *env,
@@ -79,7 +79,8 @@ static sb_status normalise(struct sb_source *s, const struct sb_env *env,
         return given_values(s, c);
     for (size_t i = 0; c->data.normalise == SB_CONFIG_NORMALISE_AUTO && i < 2; i++)
         if (strcmp(s->train.format, known[i].format) == 0)
-            return sb_normalise_given(&s->normal, 3, known[i].mean, known[i].sd);
+            return sb_normalise_given(&s->normal, SB_BYTES, 3, known[i].mean,
+                                      known[i].sd);
     return sb_normalise_computed(&s->normal, env, &s->train, s->part.train,
                                  s->part.trains);
 }
@@ -113,5 +114,6 @@ void sb_source_fini(struct sb_source *s)
     sb_dataset_fini(&s->train);
     sb_dataset_fini(&s->test);
     sb_indices_fini(&s->part);
+    sb_normalise_fini(&s->normal);
     *s = (struct sb_source){0};
 }

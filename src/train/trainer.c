@@ -220,11 +220,11 @@ static sb_status train_epoch(struct sb_trainer *t)
     uint32_t epoch = sb_schedule_first_epoch(&t->schedule, (uint32_t)t->at.phase) +
                      (uint32_t)t->at.epoch;
     sb_loader_start(t->loader, (uint32_t)t->at.run, epoch, (uint32_t)t->at.batch);
-    while (sb_loader_next(t->loader, &b)) {
+    sb_status st;
+    while ((st = sb_loader_next(t->loader, &b)) == SB_OK && b.count > 0) {
         struct sb_step_options o = step_options(t);
         double loss;
-        sb_status st =
-            sb_train_step(t->env, &t->net, b.x, b.labels, &o, &t->growth, &loss);
+        st = sb_train_step(t->env, &t->net, b.x, b.labels, &o, &t->growth, &loss);
         if (st == SB_ENUMERIC)
             return explain_divergence(t);
         if (st != SB_OK)
@@ -237,7 +237,7 @@ static sb_status train_epoch(struct sb_trainer *t)
         if (st != SB_OK)
             return st;
     }
-    return SB_OK;
+    return st;
 }
 
 /* Validates, and keeps the network if it is the phase's best so far. */

@@ -22,7 +22,8 @@ static void make_world(struct world *w, uint32_t pad, bool flip)
     for (uint32_t i = 0; i < COUNT; i++)
         w->index[i] = i * 11 % N;
     w->data = made_up(w->images, w->labels, N, C, H, W, 4);
-    assert_int_equal(sb_normalise_given(&w->normal, C, mean, sd), SB_OK);
+    sb_normalise_fini(&w->normal);
+    assert_int_equal(sb_normalise_given(&w->normal, SB_BYTES, C, mean, sd), SB_OK);
     w->source = (struct sb_batch_source){.data = &w->data,
                                          .normal = &w->normal,
                                          .augment = {.pad = pad, .flip = flip},
@@ -82,7 +83,8 @@ static void batches_equal_the_naive_ones(void **state)
         make_world(&w, ways[k].pad, ways[k].flip);
         for (uint32_t count = 1; count <= COUNT; count += 3) {
             memset(x.data, 0x7f, sb_act_size(&x) * sizeof *x.data);
-            sb_batch_fill(&w.source, 1, w.index, count, &x, labels);
+            assert_int_equal(sb_batch_fill(&w.source, 1, w.index, count, &x, labels),
+                             SB_OK);
             check_batch(&w, &x, count);
             for (uint32_t i = 0; i < count; i++)
                 assert_int_equal(labels[i], w.labels[w.index[i]]);
@@ -100,19 +102,136 @@ static void threads_and_company_do_not_matter(void **state)
     make_world(&w, 3, true);
     assert_int_equal(sb_act_init(&one, COUNT, C, H, W), SB_OK);
     assert_int_equal(sb_act_init(&x, COUNT, C, H, W), SB_OK);
-    sb_batch_fill(&w.source, 1, w.index, COUNT, &one, NULL);
+    assert_int_equal(sb_batch_fill(&w.source, 1, w.index, COUNT, &one, NULL), SB_OK);
     for (int threads = 1; threads <= 4; threads++) {
         size_t allocations = sb_mem_count();
-        sb_batch_fill(&w.source, threads, w.index, COUNT, &x, NULL);
+        assert_int_equal(sb_batch_fill(&w.source, threads, w.index, COUNT, &x, NULL),
+                         SB_OK);
         assert_int_equal(sb_mem_count(), allocations);
         assert_memory_equal(x.data, one.data, sb_act_size(&x) * sizeof(float));
     }
     /* An example's crop is its own, wherever in a batch it stands. */
-    sb_batch_fill(&w.source, 1, w.index + 13, 1, &x, NULL);
+    assert_int_equal(sb_batch_fill(&w.source, 1, w.index + 13, 1, &x, NULL), SB_OK);
     for (uint32_t p = 0; p < H * W; p++)
         assert_true(sb_act_plane(&x, 0, 1)[p * SB_LANES] ==
                     sb_act_plane(&one, 1, 1)[p * SB_LANES + 5]);
     sb_act_fini(&one);
+    sb_act_fini(&x);
+}
+
+/* ---- the other forms ---- */
+
+/* The bytes of the world as floats v / 255: the same batch, since the table does the same
+ * arithmetic. */
+static void floats_equal_bytes(void **state)
+{
+    (void)state;
+    static struct world w;
+    static float values[N * PIXELS];
+    struct sb_act bytes, floats;
+    const struct sb_augment ways[] = {{0, false}, {3, true}, {6, false}};
+    assert_int_equal(sb_act_init(&bytes, COUNT, C, H, W), SB_OK);
+    assert_int_equal(sb_act_init(&floats, COUNT, C, H, W), SB_OK);
+    for (size_t k = 0; k < sizeof ways / sizeof *ways; k++) {
+        make_world(&w, ways[k].pad, ways[k].flip);
+        struct sb_normalise normal;
+        assert_int_equal(
+            sb_normalise_given(&normal, SB_FLOATS, C, w.normal.mean, w.normal.sd), SB_OK);
+        assert_null(normal.table);
+        for (size_t i = 0; i < sizeof w.images; i++)
+            values[i] = (float)w.images[i] / 255.0f;
+        assert_int_equal(sb_batch_fill(&w.source, 2, w.index, COUNT, &bytes, NULL),
+                         SB_OK);
+        w.data.element = SB_FLOATS;
+        w.data.images = NULL;
+        w.data.values = values;
+        w.source.normal = &normal;
+        assert_int_equal(sb_batch_fill(&w.source, 2, w.index, COUNT, &floats, NULL),
+                         SB_OK);
+        assert_memory_equal(floats.data, bytes.data, sb_act_size(&bytes) * sizeof(float));
+        sb_normalise_fini(&normal);
+    }
+    sb_act_fini(&bytes);
+    sb_act_fini(&floats);
+}
+
+/* A table: features are channels. */
+static void tables_are_features(void **state)
+{
+    (void)state;
+    enum { FEATURES = 5, ROWS = 9 };
+    float values[ROWS * FEATURES], mean[FEATURES], sd[FEATURES];
+    uint32_t index[ROWS], labels[ROWS];
+    struct sb_normalise normal;
+    struct sb_act x;
+    for (uint32_t i = 0; i < ROWS * FEATURES; i++)
+        values[i] = (float)i * 0.5f;
+    for (uint32_t i = 0; i < FEATURES; i++) {
+        mean[i] = (float)i;
+        sd[i] = 2.0f + (float)i;
+    }
+    for (uint32_t i = 0; i < ROWS; i++)
+        index[i] = ROWS - 1 - i;
+    struct sb_dataset d = made_up(NULL, NULL, ROWS, FEATURES, 1, 1, 0);
+    d.element = SB_FLOATS;
+    d.values = values;
+    assert_true(sb_dataset_tabular(&d));
+    assert_int_equal(sb_normalise_given(&normal, SB_FLOATS, FEATURES, mean, sd), SB_OK);
+    assert_int_equal(sb_act_init(&x, ROWS, FEATURES, 1, 1), SB_OK);
+    struct sb_batch_source source = {.data = &d, .normal = &normal};
+    assert_int_equal(sb_batch_fill(&source, 1, index, ROWS, &x, labels), SB_OK);
+    for (uint32_t i = 0; i < ROWS; i++) {
+        assert_int_equal(labels[i], 0); /* there are none */
+        for (uint32_t c = 0; c < FEATURES; c++)
+            assert_true(sb_act_plane(&x, i / SB_LANES, c)[i % SB_LANES] ==
+                        (values[index[i] * FEATURES + c] - mean[c]) / sd[c]);
+    }
+    sb_act_fini(&x);
+    sb_normalise_fini(&normal);
+}
+
+static sb_status fetch_some(const struct sb_dataset *d, uint32_t i, uint8_t *out)
+{
+    const uint8_t *images = d->reader;
+    memcpy(out, images + i * sb_dataset_elements(d), sb_dataset_elements(d));
+    return i >= 25 ? sb_fail(SB_EIO, "cannot read %u.png", i) : SB_OK;
+}
+
+/* Images by fetch equal those in memory; of several failures the first in the batch is
+ * told, on any number of threads; memory may run out. */
+static void streamed_images(void **state)
+{
+    (void)state;
+    static struct world w;
+    struct sb_act memory, x;
+    make_world(&w, 2, true);
+    assert_int_equal(sb_act_init(&memory, COUNT, C, H, W), SB_OK);
+    assert_int_equal(sb_act_init(&x, COUNT, C, H, W), SB_OK);
+    for (uint32_t i = 0; i < COUNT; i++)
+        w.index[i] = i;
+    assert_int_equal(sb_batch_fill(&w.source, 1, w.index, COUNT, &memory, NULL), SB_OK);
+    w.data.images = NULL;
+    w.data.fetch = fetch_some;
+    w.data.reader = w.images;
+    for (int threads = 1; threads <= 4; threads++) {
+        size_t live = sb_mem_live();
+        assert_int_equal(sb_batch_fill(&w.source, threads, w.index, COUNT, &x, NULL),
+                         SB_OK);
+        assert_int_equal(sb_mem_live(), live);
+        assert_memory_equal(x.data, memory.data, sb_act_size(&x) * sizeof(float));
+        w.index[10] = 27;
+        w.index[17] = 25;
+        refused(sb_batch_fill(&w.source, threads, w.index, COUNT, &x, NULL), SB_EIO,
+                "cannot read 27.png");
+        w.index[10] = 10;
+        w.index[17] = 17;
+        sb_mem_fail_after(0);
+        refused(sb_batch_fill(&w.source, threads, w.index, COUNT, &x, NULL), SB_ENOMEM,
+                "made-up: no memory for 8 images");
+        sb_mem_fail_after(-1);
+        assert_int_equal(sb_mem_live(), live);
+    }
+    sb_act_fini(&memory);
     sb_act_fini(&x);
 }
 
@@ -144,6 +263,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(batches_equal_the_naive_ones),
         cmocka_unit_test(threads_and_company_do_not_matter),
+        cmocka_unit_test(floats_equal_bytes),
+        cmocka_unit_test(tables_are_features),
+        cmocka_unit_test(streamed_images),
         cmocka_unit_test(draws_are_even),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -40,7 +40,8 @@ static void make_world(struct world *w)
     for (uint32_t i = 0; i < USED; i++)
         w->index[i] = i + i / 4;
     w->data = made_up(w->images, w->labels, N, C, H, W, 4);
-    assert_int_equal(sb_normalise_given(&w->normal, C, mean, sd), SB_OK);
+    sb_normalise_fini(&w->normal);
+    assert_int_equal(sb_normalise_given(&w->normal, SB_BYTES, C, mean, sd), SB_OK);
     w->env = (struct sb_env){.threads = 1};
     w->options = (struct sb_loader_options){.data = &w->data,
                                             .normal = &w->normal,
@@ -60,6 +61,12 @@ static struct sb_loader *make_loader(const struct world *w)
     assert_int_equal(sb_loader_new(&l, &w->options), SB_OK);
     assert_int_equal(sb_loader_batches(l), BATCHES);
     return l;
+}
+
+static bool next_batch(struct sb_loader *l, struct sb_batch *b)
+{
+    assert_int_equal(sb_loader_next(l, b), SB_OK);
+    return b->count > 0;
 }
 
 /* A batch as one number, but for what lies between planes. */
@@ -82,13 +89,13 @@ static void epoch_digests(struct sb_loader *l, uint32_t member, uint32_t epoch,
     struct sb_batch b;
     sb_loader_start(l, member, epoch, first);
     for (uint32_t i = first; i < BATCHES; i++) {
-        assert_true(sb_loader_next(l, &b));
+        assert_true(next_batch(l, &b));
         assert_int_equal(b.number, i);
         assert_int_equal(b.count, i + 1 < BATCHES ? BATCH : USED % BATCH);
         out[i] = digest(&b, 0);
     }
-    assert_false(sb_loader_next(l, &b));
-    assert_false(sb_loader_next(l, &b));
+    assert_false(next_batch(l, &b));
+    assert_false(next_batch(l, &b));
 }
 
 static void each_example_once_an_epoch(void **state)
@@ -99,13 +106,13 @@ static void each_example_once_an_epoch(void **state)
     make_world(&w);
     struct sb_loader *l = make_loader(&w);
     assert_true(sb_loader_in_background(l));
-    assert_false(sb_loader_next(l, &b)); /* not started */
+    assert_false(next_batch(l, &b)); /* not started */
     uint32_t orders[3][USED], n = 0;
     for (uint32_t epoch = 0; epoch < 3; epoch++) {
         uint32_t seen[N] = {0};
         n = 0;
         sb_loader_start(l, 0, epoch, 0);
-        while (sb_loader_next(l, &b))
+        while (next_batch(l, &b))
             for (uint32_t i = 0; i < b.count; i++) {
                 seen[b.index[i]]++;
                 orders[epoch][n++] = b.index[i];
@@ -130,7 +137,7 @@ static void unshuffled_is_the_given_order(void **state)
     w.options.shuffle = false;
     struct sb_loader *l = make_loader(&w);
     sb_loader_start(l, 0, 0, 0);
-    while (sb_loader_next(l, &b))
+    while (next_batch(l, &b))
         for (uint32_t i = 0; i < b.count; i++)
             assert_int_equal(b.index[i], w.index[n++]);
     assert_int_equal(n, USED);
@@ -149,7 +156,7 @@ static void augments_by_member_and_epoch(void **state)
     struct sb_loader *l = make_loader(&w);
     assert_int_equal(sb_act_init(&x, BATCH, C, H, W), SB_OK);
     sb_loader_start(l, 3, 11, 0);
-    while (sb_loader_next(l, &b)) {
+    while (next_batch(l, &b)) {
         struct sb_batch_source s = {.data = &w.data,
                                     .normal = &w.normal,
                                     .augment = w.options.augment,
@@ -158,7 +165,7 @@ static void augments_by_member_and_epoch(void **state)
                                     .step = 11};
         struct sb_batch want = {
             .x = &x, .labels = labels, .index = b.index, .count = b.count};
-        sb_batch_fill(&s, 1, b.index, b.count, &x, labels);
+        assert_int_equal(sb_batch_fill(&s, 1, b.index, b.count, &x, labels), SB_OK);
         assert_int_equal(digest(&b, 0), digest(&want, 0));
     }
     sb_act_fini(&x);
@@ -203,7 +210,7 @@ static void a_batch_stays_until_the_next_call(void **state)
     struct sb_loader *l = make_loader(&w);
     for (uint32_t epoch = 0; epoch < 200; epoch++) {
         sb_loader_start(l, 0, epoch, 0);
-        while (sb_loader_next(l, &b)) {
+        while (next_batch(l, &b)) {
             uint32_t before = digest(&b, 0);
             for (int i = 0; i < 5; i++)
                 assert_int_equal(digest(&b, 0), before);
@@ -224,19 +231,19 @@ static void stopped_anywhere(void **state)
     for (uint32_t k = 0; k < 100; k++) { /* left in the middle, started anew */
         sb_loader_start(l, 0, k, k % 3);
         for (uint32_t i = 0; i < k % 4; i++)
-            (void)sb_loader_next(l, &b);
+            (void)next_batch(l, &b);
     }
     epoch_digests(l, 0, 9, 0, have);
     assert_memory_equal(have, want, sizeof want);
     sb_loader_start(l, 0, 0, UINT32_MAX);
-    assert_false(sb_loader_next(l, &b));
+    assert_false(next_batch(l, &b));
     sb_loader_free(l);
     for (uint32_t k = 0; k < 100; k++) { /* freed in the middle */
         l = make_loader(&w);
         if (k % 5 > 0)
             sb_loader_start(l, 0, k, 0);
         for (uint32_t i = 1; i < k % 5; i++)
-            (void)sb_loader_next(l, &b);
+            (void)next_batch(l, &b);
         sb_loader_free(l);
     }
     sb_loader_free(NULL);
@@ -298,6 +305,50 @@ static void every_allocation_may_fail(void **state)
     assert_int_equal(n, 9); /* loader, order, two slots of three arrays */
 }
 
+/* Image 20 of a streamed set does not decode: the batches before it come, then the
+ * sentence, as often as it is asked for; another epoch may go further. */
+static sb_status fetch_but_one(const struct sb_dataset *d, uint32_t i, uint8_t *out)
+{
+    const struct world *w = d->reader;
+    memcpy(out, w->images + i * sb_dataset_elements(d), sb_dataset_elements(d));
+    return i == 20 ? sb_fail(SB_EFORMAT, "pictures/20.png: it is damaged") : SB_OK;
+}
+
+static void streamed_images_may_fail(void **state)
+{
+    (void)state;
+    static struct world w;
+    struct sb_batch b;
+    uint32_t want[BATCHES];
+    make_world(&w);
+    w.options.shuffle = false;
+    struct sb_loader *l = make_loader(&w);
+    epoch_digests(l, 0, 0, 0, want);
+    sb_loader_free(l);
+    w.data.images = NULL;
+    w.data.fetch = fetch_but_one;
+    w.data.reader = &w;
+    for (int background = 0; background < 2; background++)
+        for (w.env.threads = 1; w.env.threads <= 3; w.env.threads++) {
+            w.options.background = background;
+            l = make_loader(&w);
+            for (int epoch = 0; epoch < 2; epoch++) {
+                sb_loader_start(l, 0, 0, 0); /* index[16] is 20: in batch 1 */
+                assert_true(next_batch(l, &b));
+                assert_int_equal(digest(&b, 0), want[0]);
+                for (int i = 0; i < 3; i++) {
+                    refused(sb_loader_next(l, &b), SB_EFORMAT,
+                            "pictures/20.png: it is damaged");
+                    assert_int_equal(b.count, 0);
+                }
+            }
+            sb_loader_start(l, 0, 0, 2); /* past it */
+            assert_true(next_batch(l, &b));
+            assert_int_equal(digest(&b, 0), want[2]);
+            sb_loader_free(l);
+        }
+}
+
 static void refuses_what_cannot_be(void **state)
 {
     (void)state;
@@ -321,6 +372,15 @@ static void refuses_what_cannot_be(void **state)
     refused(sb_loader_new(&l, &w.options), SB_EARG,
             "made-up has 2 channels, its normalisation has 1");
     make_world(&w);
+    w.data.labels = NULL;
+    refused(sb_loader_new(&l, &w.options), SB_EARG, "made-up has no labels to train on");
+    make_world(&w);
+    w.data.element = w.normal.element = SB_FLOATS;
+    w.data.height = w.data.width = 1;
+    refused(sb_loader_new(&l, &w.options), SB_EARG,
+            "made-up is a table; only images can be padded, cropped and mirrored: say "
+            "data.augment = none");
+    make_world(&w);
     w.options.batch = 1000; /* more than there are: one batch */
     assert_int_equal(sb_loader_new(&l, &w.options), SB_OK);
     assert_int_equal(sb_loader_batches(l), 1);
@@ -339,6 +399,7 @@ int main(void)
         cmocka_unit_test(works_without_threads),
         cmocka_unit_test(an_epoch_allocates_nothing),
         cmocka_unit_test(every_allocation_may_fail),
+        cmocka_unit_test(streamed_images_may_fail),
         cmocka_unit_test(refuses_what_cannot_be),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

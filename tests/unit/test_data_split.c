@@ -151,7 +151,10 @@ static void computed_is_the_naive_sum(void **state)
         assert_int_equal(sb_normalise_computed(&m, &env, &d, index, USED), SB_OK);
         if (threads == 1)
             first = m;
-        assert_memory_equal(&m, &first, sizeof m);
+        assert_memory_equal(m.mean, first.mean, C * sizeof *m.mean);
+        assert_memory_equal(m.sd, first.sd, C * sizeof *m.sd);
+        if (threads > 1 && threads < 4)
+            sb_normalise_fini(&m);
     }
     for (int c = 0; c < C; c++) {
         double sum = 0.0, squares = 0.0, n = (double)USED * H * W;
@@ -169,8 +172,11 @@ static void computed_is_the_naive_sum(void **state)
         assert_true(fabs((double)m.mean[c] - sum / n) < 1e-7);
         assert_true(fabs((double)m.sd[c] - sqrt(squares / n)) < 1e-7);
         for (int v = 0; v < 256; v++)
-            assert_true(m.table[c][v] == ((float)v / 255.0f - m.mean[c]) / m.sd[c]);
+            assert_true(m.table[c * 256 + v] ==
+                        ((float)v / 255.0f - m.mean[c]) / m.sd[c]);
     }
+    sb_normalise_fini(&m);
+    sb_normalise_fini(&first);
 }
 
 /* A plane whose squares do not fit 32 bits. */
@@ -186,6 +192,7 @@ static void large_planes_do_not_overflow(void **state)
     memset(image, 255, sizeof image / 2);
     assert_int_equal(sb_normalise_computed(&m, &env, &d, index, 1), SB_OK);
     assert_true(m.mean[0] == 0.5f && m.sd[0] == 0.5f);
+    sb_normalise_fini(&m);
 }
 
 static void constant_and_wrong_channels(void **state)
@@ -198,17 +205,113 @@ static void constant_and_wrong_channels(void **state)
     struct sb_normalise m;
     assert_int_equal(sb_normalise_computed(&m, &env, &d, index, 2), SB_OK);
     assert_true(m.sd[0] == 1.0f);
+    sb_normalise_fini(&m);
     refused(sb_normalise_computed(&m, &env, &d, index, 0), SB_EARG,
-            "cannot normalise by 0 images of 1 channels; want 1 or more images of at "
-            "most 16 channels");
+            "cannot normalise by 0 examples of 1 channels");
     const float mean[] = {0.5f}, sd[] = {0.0f}, odd[] = {NAN};
-    refused(sb_normalise_given(&m, 1, mean, sd), SB_EARG,
+    refused(sb_normalise_given(&m, SB_BYTES, 1, mean, sd), SB_EARG,
             "channel 0 has mean 0.5 and sd 0; want finite ones, sd above 0");
-    assert_int_equal(sb_normalise_given(&m, 1, odd, mean), SB_EARG);
-    refused(sb_normalise_given(&m, 17, mean, mean), SB_EARG,
-            "images of 17 channels; from 1 to 16 work");
-    assert_int_equal(sb_normalise_given(&m, 1, mean, mean), SB_OK);
-    assert_true(m.table[0][255] == 1.0f);
+    assert_int_equal(sb_normalise_given(&m, SB_BYTES, 1, odd, mean), SB_EARG);
+    refused(sb_normalise_given(&m, SB_FLOATS, 0, mean, mean), SB_EARG,
+            "there are no channels to normalise");
+    assert_int_equal(sb_normalise_given(&m, SB_BYTES, 1, mean, mean), SB_OK);
+    assert_true(m.table[255] == 1.0f);
+    sb_normalise_fini(&m);
+}
+
+/* Floats: the naive two passes, the same bits on any number of threads, and no division by
+ * a deviation that is none. */
+static void computed_of_floats(void **state)
+{
+    (void)state;
+    enum { D = 4, ROWS = 1000 };
+    static float v[ROWS * D];
+    static uint32_t index[ROWS];
+    struct sb_stream s = sb_rng_stream(3, SB_RNG_TEST, 0, 0, 0);
+    for (uint32_t i = 0; i < ROWS; i++) {
+        float z[4];
+        sb_rng_normal4(&s, i, z);
+        v[i * D] = 1e6f + 3.0f * z[0]; /* a sum of squares would lose it */
+        v[i * D + 1] = 0.1f;           /* constant, and not a sum of halves */
+        v[i * D + 2] = -1e-3f * z[1];
+        v[i * D + 3] = 0.0f;
+        index[i] = i;
+    }
+    struct sb_dataset d = made_up(NULL, NULL, ROWS, D, 1, 1, 2);
+    d.element = SB_FLOATS;
+    d.values = v;
+    struct sb_normalise first = {0}, m;
+    for (int threads = 1; threads <= 4; threads++) {
+        struct sb_env env = {.threads = threads};
+        assert_int_equal(sb_normalise_computed(&m, &env, &d, index, ROWS), SB_OK);
+        if (threads > 1) {
+            assert_memory_equal(m.mean, first.mean, D * sizeof *m.mean);
+            assert_memory_equal(m.sd, first.sd, D * sizeof *m.sd);
+            sb_normalise_fini(&first);
+        }
+        first = m;
+    }
+    for (int c = 0; c < D; c += 2) {
+        double sum = 0.0, squares = 0.0;
+        for (int i = 0; i < ROWS; i++)
+            sum += (double)v[i * D + c];
+        for (int i = 0; i < ROWS; i++)
+            squares += pow((double)v[i * D + c] - sum / ROWS, 2);
+        assert_true(fabs((double)m.mean[c] / (sum / ROWS) - 1.0) < 1e-6);
+        assert_true(fabs((double)m.sd[c] / sqrt(squares / ROWS) - 1.0) < 1e-6);
+    }
+    assert_true(m.mean[1] == 0.1f && m.sd[1] == 1.0f);
+    assert_true(m.mean[3] == 0.0f && m.sd[3] == 1.0f);
+    sb_normalise_fini(&m);
+}
+
+static sb_status fetch_bytes(const struct sb_dataset *d, uint32_t i, uint8_t *out)
+{
+    const uint8_t *images = d->reader;
+    memcpy(out, images + i * sb_dataset_elements(d), sb_dataset_elements(d));
+    return i == 90 ? sb_fail(SB_EFORMAT, "90.png: damaged") : SB_OK;
+}
+
+static void computed_of_streams(void **state)
+{
+    (void)state;
+    enum { C = 3, SIDE = 11 };
+    static uint8_t images[N * C * SIDE * SIDE];
+    uint32_t index[N];
+    noise(images, sizeof images, 6);
+    for (uint32_t i = 0; i < N; i++)
+        index[i] = i;
+    struct sb_dataset d = made_up(images, NULL, N, C, SIDE, SIDE, 2);
+    struct sb_normalise want, m;
+    struct sb_env env = {.threads = 1};
+    assert_int_equal(sb_normalise_computed(&want, &env, &d, index, 90), SB_OK);
+    d.images = NULL;
+    d.fetch = fetch_bytes;
+    d.reader = images;
+    for (env.threads = 1; env.threads <= 4; env.threads++) {
+        size_t live = sb_mem_live();
+        assert_int_equal(sb_normalise_computed(&m, &env, &d, index, 90), SB_OK);
+        assert_memory_equal(m.mean, want.mean, C * sizeof *m.mean);
+        assert_memory_equal(m.sd, want.sd, C * sizeof *m.sd);
+        sb_normalise_fini(&m);
+        refused(sb_normalise_computed(&m, &env, &d, index, N), SB_EFORMAT,
+                "90.png: damaged");
+        assert_int_equal(sb_mem_live(), live);
+    }
+    sb_normalise_fini(&want);
+    sb_status st = SB_ENOMEM;
+    long n;
+    env.threads = 1;
+    size_t live = sb_mem_live();
+    for (n = 0; st != SB_OK && n < 200; n++) {
+        sb_mem_fail_after(n);
+        st = sb_normalise_computed(&m, &env, &d, index, 90);
+        sb_mem_fail_after(-1);
+        sb_normalise_fini(&m);
+        assert_true(st == SB_OK || st == SB_ENOMEM);
+        assert_int_equal(sb_mem_live(), live);
+    }
+    assert_int_equal(n, 3 + 64 + 1 + 1); /* sums, an image a chunk, the result */
 }
 
 static void fashion_has_its_known_mean(void **state)
@@ -228,6 +331,7 @@ static void fashion_has_its_known_mean(void **state)
     assert_int_equal(sb_normalise_computed(&m, &env, &d, s.train, s.trains), SB_OK);
     assert_true(fabs((double)m.mean[0] - 0.2860) < 5e-5); /* the published figures */
     assert_true(fabs((double)m.sd[0] - 0.3530) < 5e-5);
+    sb_normalise_fini(&m);
     sb_indices_fini(&s);
     sb_dataset_fini(&d);
 }
@@ -242,6 +346,8 @@ int main(void)
         cmocka_unit_test(computed_is_the_naive_sum),
         cmocka_unit_test(large_planes_do_not_overflow),
         cmocka_unit_test(constant_and_wrong_channels),
+        cmocka_unit_test(computed_of_floats),
+        cmocka_unit_test(computed_of_streams),
         cmocka_unit_test(fashion_has_its_known_mean),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
