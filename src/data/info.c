@@ -16,7 +16,7 @@ static void add_channel(const struct sb_dataset *d, uint32_t c, double *mean, do
     size_t plane = (size_t)d->height * d->width;
     uint64_t sum = 0, squares = 0;
     for (uint32_t i = 0; i < d->n; i++) {
-        const uint8_t *p = d->images + i * sb_dataset_image_bytes(d) + c * plane;
+        const uint8_t *p = d->images + i * sb_dataset_elements(d) + c * plane;
         for (size_t k = 0; k < plane; k++) {
             sum += p[k];
             squares += (uint64_t)p[k] * p[k];
@@ -58,7 +58,7 @@ void sb_data_info_fini(struct sb_data_info *i)
 
 static size_t bytes_of(const struct sb_dataset *d)
 {
-    return d->n * sb_dataset_image_bytes(d);
+    return d->n * sb_dataset_elements(d);
 }
 
 /* ---- for people ---- */

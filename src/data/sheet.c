@@ -163,7 +163,7 @@ static void fill_classes(struct sb_sheet *s, const struct sb_dataset *d)
     for (uint32_t i = 0; i < d->n; i++) {
         uint32_t c = d->labels[i];
         if (c < s->rows && used[c] < s->columns)
-            sb_sheet_put(s, c, used[c]++, d->images + i * sb_dataset_image_bytes(d));
+            sb_sheet_put(s, c, used[c]++, d->images + i * sb_dataset_elements(d));
     }
 }
 
