@@ -1,5 +1,6 @@
 /* sebays train - trains a recipe into a run directory. */
 #include <stdio.h>
+#include <unistd.h>
 
 #include "cli.h"
 #include "progress.h"
@@ -39,6 +40,21 @@ static void print_result(const struct sebays_result *r, const char *out)
     printf("files in %s\n", out);
 }
 
+/* The run directory's own recipe has every --set in it. */
+static bool recipe_of(const char *out, char path[PATH_BYTES])
+{
+    int n = snprintf(path, PATH_BYTES, "%s/recipe.ini", out);
+    return n > 0 && n < PATH_BYTES && access(path, R_OK) == 0;
+}
+
+static int say_go_on(const char *what, const char *recipe, const char *out, int code)
+{
+    fprintf(stderr,
+            "sebays train: %s; %s. Go on with: sebays train %s --out %s --resume\n",
+            sebays_message(), what, recipe, out);
+    return code;
+}
+
 static int train(const struct cli_args *args, const struct sebays_recipe *recipe,
                  const char *out)
 {
@@ -59,13 +75,12 @@ static int train(const struct cli_args *args, const struct sebays_recipe *recipe
     };
     sebays_status st = sebays_train(recipe, &o, &result);
     cli_progress_end(&screen);
-    if (st == SEBAYS_ECANCELED && cli_signals_caught()) {
-        fprintf(
-            stderr,
-            "sebays train: %s; saved. Go on with: sebays train %s --out %s --resume\n",
-            sebays_message(), args->operand, out);
-        return 128 + cli_signals_caught();
-    }
+    char recipe_path[PATH_BYTES];
+    bool begun = recipe_of(out, recipe_path);
+    if (begun && st == SEBAYS_ECANCELED && cli_signals_caught())
+        return say_go_on("saved", recipe_path, out, 128 + cli_signals_caught());
+    if (begun && st == SEBAYS_EIO)
+        return say_go_on("what was saved before is kept", recipe_path, out, CLI_FAILED);
     if (st != SEBAYS_OK)
         return cli_fail("train", st);
     print_result(result, out);

@@ -32,6 +32,41 @@ static sb_status fail_here(struct reader *r, sb_status st, const char *sentence)
     return r->st;
 }
 
+/* Whether the table has such a section; if not, *nearest is the closest it has. */
+static bool has_section(const char *section, char nearest[SB_CONFIG_NAME])
+{
+    size_t best = (size_t)-1;
+    for (size_t i = 0; sb_option_at(i); i++) {
+        char name[SB_CONFIG_NAME];
+        const char *full = sb_option_at(i)->name;
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(full, "."), full);
+        size_t d = sb_nearest_distance(section, name);
+        if (strcmp(section, name) == 0)
+            return true;
+        if (d < best) {
+            best = d;
+            memcpy(nearest, name, sizeof name);
+        }
+    }
+    return false;
+}
+
+/* A [section] is checked where it stands: inih tells of it only with the first key. */
+static sb_status check_section(struct reader *r, const char *line, size_t n)
+{
+    char name[SB_CONFIG_NAME], nearest[SB_CONFIG_NAME] = "";
+    const char *end = memchr(line, ']', n);
+    if (line[0] != '[' || !end)
+        return SB_OK; /* not one, or not closed: inih says so */
+    snprintf(name, sizeof name, "%.*s", (int)(end - line - 1), line + 1);
+    if (has_section(name, nearest))
+        return SB_OK;
+    char sentence[2 * SB_CONFIG_NAME + 96];
+    snprintf(sentence, sizeof sentence, "there is no section [%s]; the nearest is [%s]",
+             name, nearest);
+    return fail_here(r, SB_EARG, sentence);
+}
+
 /* inih's fgets. */
 static char *give_line(char *out, int size, void *context)
 {
@@ -57,45 +92,22 @@ static char *give_line(char *out, int size, void *context)
         fail_here(r, SB_EFORMAT, sentence);
         return NULL;
     }
+    if (n > 0 && check_section(r, text, n) != SB_OK)
+        return NULL;
     memcpy(out, text, n);
     out[n] = '\n';
     out[n + 1] = '\0';
     return out;
 }
 
-/* Whether the table has such a section; if not, *nearest is the closest it has. */
-static bool has_section(const char *section, char nearest[SB_CONFIG_NAME])
-{
-    size_t best = (size_t)-1;
-    for (size_t i = 0; sb_option_at(i); i++) {
-        char name[SB_CONFIG_NAME];
-        const char *full = sb_option_at(i)->name;
-        snprintf(name, sizeof name, "%.*s", (int)strcspn(full, "."), full);
-        size_t d = sb_nearest_distance(section, name);
-        if (strcmp(section, name) == 0)
-            return true;
-        if (d < best) {
-            best = d;
-            memcpy(nearest, name, sizeof name);
-        }
-    }
-    return false;
-}
-
 static sb_status take(struct reader *r, const char *section, const char *key,
                       const char *value)
 {
     char name[2 * SB_CONFIG_NAME], sentence[2 * SB_CONFIG_NAME + 96];
-    char nearest[SB_CONFIG_NAME] = "";
     const struct sb_option *o;
     if (section[0] == '\0') {
         snprintf(sentence, sizeof sentence, "'%s' comes before any [section]", key);
         return fail_here(r, SB_EFORMAT, sentence);
-    }
-    if (!has_section(section, nearest)) {
-        snprintf(sentence, sizeof sentence,
-                 "there is no section [%s]; the nearest is [%s]", section, nearest);
-        return fail_here(r, SB_EARG, sentence);
     }
     snprintf(name, sizeof name, "%s.%s", section, key);
     sb_status st = sb_option_find(name, &o);

@@ -271,7 +271,8 @@ static sb_status end_epoch(struct sb_trainer *t)
     return save_every && t->at.epoch % save_every == 0 ? sb_trainer_save(t) : SB_OK;
 }
 
-/* The phase's best network becomes a member. */
+/* The phase's best network becomes a member. A checkpoint follows: what is finished is never
+ * trained again. */
 static sb_status end_phase(struct sb_trainer *t)
 {
     if (t->at.phase > 0) {
@@ -290,7 +291,7 @@ static sb_status end_phase(struct sb_trainer *t)
     t->has_best = false;
     t->at.phase++;
     t->at.epoch = 0;
-    return SB_OK;
+    return sb_trainer_save(t);
 }
 
 /* ---- Algorithm 1 --------------------------------------------------------------------- */

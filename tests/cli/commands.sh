@@ -41,6 +41,7 @@ printf '[train]\nbacth = 1\n' >unknown.ini
 printf '[method]\nsparsity = 2\n' >range.ini
 printf '[train]\nwhat is this\n' >syntax.ini
 printf '[method]\nname = dnn\nmembers = 2\n' >misfit.ini
+printf '[metod]\n' >section.ini
 
 works 'usage: sebays COMMAND [ARGUMENTS]' --help
 works 'sebays 0.1.0' --version
@@ -65,12 +66,29 @@ refused 2 "sebays recipe: unknown.ini:2: there is no option 'train.bacth'; the n
     recipe unknown.ini
 refused 2 'sebays recipe: range.ini:2: method.sparsity = 2: want a number in [0, 1)' \
     recipe range.ini
+refused 2 'sebays recipe: section.ini:1: there is no section [metod]; the nearest is [method]' \
+    recipe section.ini
 refused 2 "sebays recipe: syntax.ini:2: want '[section]' or 'key = value', have 'what is this'" \
     recipe syntax.ini
 refused 2 'sebays recipe: misfit.ini: method.members = 2: dnn trains one network; leave it out, or choose an ensemble as method.name' \
     recipe misfit.ini
 refused 2 'sebays recipe: train.batch = x: want a whole number in [1, 65536]' \
     recipe good.ini --set train.batch=x
+
+# Data that is not there, cut short, or something else; no run directory is left behind.
+mkdir set
+refused 1 'sebays train: there is no data set at ./none' \
+    train good.ini --set data.set=./none --out run
+refused 1 'sebays train: there is no data set nono in data or /usr/share/datasets; give its path, or the directory that has it' \
+    train good.ini --set data.set=nono --out run
+printf '\000\000\010\003\000\000\000\002\000\000\000\004\000\000\000\004123' >set/train-images-idx3-ubyte
+printf '\000\000\010\001\000\000\000\002\000\001' >set/train-labels-idx1-ubyte
+refused 1 'sebays train: ./set/train-images-idx3-ubyte: its header says 2 x 4 x 4, which is 48 bytes with the header, but there are 19; the file is truncated, fetch it again' \
+    train good.ini --set data.set=./set --out run
+printf 'PK\003\004 is not what it says it is' >set/train-images-idx3-ubyte
+refused 1 'sebays train: ./set/train-images-idx3-ubyte: begins with 50 4b 03 04, want 00 00 08 03 (IDX, bytes, 3 dimensions); is it the right file?' \
+    train good.ini --set data.set=./set --out run
+[ -e run ] && fault 'a run directory without a run'
 
 "$sebays" >out 2>err
 [ $? -eq 2 ] && grep -q '^usage: ' err || fault 'sebays alone does not print its usage'

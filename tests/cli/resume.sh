@@ -82,6 +82,34 @@ wait $pid || code=$?
 [ $code -eq 130 ] || fail "SIGINT: exit code $code, not 130"
 grep -q -- --resume "$dir/said" || fail "SIGINT: does not say how to go on"
 
+# What it says works as it stands, the --set of the first call included.
+next=$(sed -n 's/.*Go on with: sebays \(train .*--resume\)$/\1/p' "$dir/said")
+# shellcheck disable=SC2086 # a list of words
+"$sebays" $next --dry-run > /dev/null || fail "SIGINT: 'sebays $next' does not work"
+grep -q '^explore_epochs = 50$' "$dir/stopped/recipe.ini" || fail "SIGINT: --set is lost"
+
+# A disk that is full (here: files may not grow beyond so many blocks): one sentence, the
+# checkpoint that was there stays, and the run ends as if nothing had been.
+code=0
+(
+    trap '' XFSZ
+    ulimit -f 400
+    exec "$sebays" train "$dir/small.ini" --out "$dir/full" --quiet > /dev/null 2> "$dir/said"
+) || code=$?
+[ $code -eq 1 ] || fail "full disk: exit code $code, not 1"
+[ "$(wc -l < "$dir/said")" = 1 ] && grep -q -i 'cannot write .*go on with' "$dir/said" ||
+    fail "full disk: says '$(cat "$dir/said")'"
+find "$dir/full" -name '*.tmp*' | grep -q . && fail "full disk: leaves a file half written"
+"$sebays" train "$dir/small.ini" --out "$dir/full" --resume --quiet > /dev/null
+cmp "$dir/t1/model.safetensors" "$dir/full/model.safetensors" ||
+    fail "resumed after a full disk: another model"
+
+# A run that is finished is not trained again.
+"$sebays" train "$dir/small.ini" --out "$dir/t1" --resume > /dev/null 2> "$dir/said"
+grep -q 'member 2 of 2' "$dir/said" && fail "a finished run is trained again"
+cmp "$dir/t1/model.safetensors" "$dir/t2/model.safetensors" ||
+    fail "a finished run, resumed: another model"
+
 # Another recipe, and a directory that is in use.
 code=0
 "$sebays" train "$dir/small.ini" --out "$dir/stopped" --resume --quiet 2> "$dir/said" || code=$?
@@ -101,4 +129,4 @@ printf 'x' | dd of="$newest" bs=1 seek=20000 conv=notrunc 2> /dev/null
 grep -q "$(basename "$newest")" "$dir/said" || fail "a corrupt checkpoint is not named"
 cmp "$dir/t1/model.safetensors" "$dir/corrupt/model.safetensors" ||
     fail "resumed from the checkpoint before a corrupt one: another model"
-echo "resume: threads, $kills kills, SIGINT, other recipe, used directory, corrupt checkpoint"
+echo "resume: threads, $kills kills, SIGINT, full disk, finished run, other recipe, used directory, corrupt checkpoint"
