@@ -32,7 +32,7 @@ install: build ## install under PREFIX (/usr/local), below DESTDIR if set
 	cmake --install build --prefix "$(PREFIX)"
 
 clean: ## remove everything that was built
-	rm -rf build build-debug build-coverage build-arm64
+	rm -rf build build-debug build-coverage build-arm64 build-fuzz
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1@\2/p' Makefile | tr '@' '\t' | expand -t 18
