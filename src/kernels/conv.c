@@ -57,6 +57,17 @@ sb_status sb_conv_init(struct sb_conv *c, uint32_t in, uint32_t out, uint32_t kh
     return SB_OK;
 }
 
+bool sb_conv_band(struct sb_conv *c, uint32_t bands)
+{
+    if (bands == 0 || c->height % bands || c->height / bands % c->stride ||
+        c->out_height * c->stride != c->height)
+        return false;
+    c->bands = bands;
+    c->height /= bands;
+    c->out_height /= bands;
+    return true;
+}
+
 sb_status sb_conv_init_linear(struct sb_conv *c, uint32_t in, uint32_t out)
 {
     return sb_conv_init(c, in, out, 1, 1, 1, 0, 1, 1);

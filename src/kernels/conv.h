@@ -4,10 +4,16 @@
  * Output pixel (i, j) sees input pixels (stride * i + a - pad, stride * j + b - pad) for
  * taps a < kh, b < kw. Weights are numbered as PyTorch lays them out: [out][in][kh][kw],
  * that is row `out` and column (in * kh + a) * kw + b.
+ *
+ * Bands: one image alone would leave seven of eight lanes idle. Cut into `bands` bands of
+ * rows, a lane each, it fills them: height and out_height are then those of a band, and a
+ * tap that reaches beyond its band reads the lane of the band above or below. Every sum
+ * has the same terms in the same order as for the whole image, hence the same bits.
  */
 #ifndef SB_KERNELS_CONV_H
 #define SB_KERNELS_CONV_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/status.h"
@@ -20,6 +26,7 @@ struct sb_conv {
     uint32_t stride, pad;   /* the same in both directions */
     uint32_t height, width; /* of an input plane */
     uint32_t out_height, out_width;
+    uint32_t bands; /* lanes one image is spread over; 0: a lane is an image */
 };
 
 /* Checks the sizes and computes the output's. SB_EARG with a sentence for a zero size, a
@@ -29,6 +36,10 @@ sb_status sb_conv_init(struct sb_conv *c, uint32_t in, uint32_t out, uint32_t kh
                        uint32_t kw, uint32_t stride, uint32_t pad, uint32_t height,
                        uint32_t width);
 sb_status sb_conv_init_linear(struct sb_conv *c, uint32_t in, uint32_t out);
+
+/* Cuts planes into bands, for forward only. False, and nothing changed, unless a band of the
+ * output comes from the same band of the input: bands divides both heights, stride a band's. */
+bool sb_conv_band(struct sb_conv *c, uint32_t bands);
 
 /* Weights of an output channel, and of the layer. */
 static inline uint32_t sb_conv_cols(const struct sb_conv *c)

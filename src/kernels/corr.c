@@ -96,7 +96,10 @@ sb_status sb_corr_init_forward(struct sb_corr *r, const struct sb_conv *c,
                                uint32_t max_batch, uint32_t capacity)
 {
     *r = (struct sb_corr){
-        .from = {.channels = c->in, .height = c->height, .width = c->width},
+        .from = {.channels = c->in,
+                 .height = c->height,
+                 .width = c->width,
+                 .bands = c->bands},
         .to = {.channels = c->out, .height = c->out_height, .width = c->out_width},
         .grid_height = c->out_height,
         .grid_width = c->out_width,

@@ -64,6 +64,7 @@ struct sb_tile {
  * step * g + origin[f]. */
 struct sb_side {
     uint32_t channels, height, width;
+    uint32_t bands; /* see conv.h */
     uint32_t step, phases;
     int32_t origin_y[SB_MAX_PHASES], origin_x[SB_MAX_PHASES];
 };

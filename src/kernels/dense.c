@@ -27,6 +27,7 @@ struct side_taps {
     uint32_t ny, nx; /* taps */
     int32_t step, direction;
     int32_t origin_y, origin_x;
+    uint32_t bands; /* see conv.h */
 };
 
 struct dense_job {
@@ -97,13 +98,30 @@ static struct sb_box tile_at(const struct dense_job *j, uint32_t t)
 
 /* ---- the panel ----------------------------------------------------------------------- */
 
+/* to[lane] = to[lane + by], 0 from beyond the image. */
+static void shift_lanes(float *to, int32_t by, int32_t bands)
+{
+    float from[SB_LANES];
+    memcpy(from, to, sizeof from);
+    for (int32_t l = 0; l < SB_LANES; l++)
+        to[l] = l + by >= 0 && l + by < bands ? from[l + by] : 0.0f;
+}
+
 /* One grid row of one tap: `width` vectors. */
 static float *panel_row(const struct side_taps *s, const float *plane, int32_t y,
                         int32_t x, uint32_t width, float *to)
 {
     const struct sb_act *a = s->act;
     const size_t bytes = SB_LANES * sizeof(float);
-    if (y < 0 || y >= (int32_t)a->height) {
+    int32_t height = (int32_t)a->height;
+    if (s->bands && (y < 0 || y >= height)) { /* a row of another lane */
+        int32_t by = y < 0 ? -((height - 1 - y) / height) : y / height;
+        float *end = panel_row(s, plane, y - by * height, x, width, to);
+        for (; to < end; to += SB_LANES)
+            shift_lanes(to, by, (int32_t)s->bands);
+        return end;
+    }
+    if (y < 0 || y >= height) {
         memset(to, 0, width * bytes);
         return to + (size_t)width * SB_LANES;
     }
@@ -237,7 +255,8 @@ static struct dense_job forward_job(const struct sb_env *env, const struct sb_co
                  .step = (int32_t)c->stride,
                  .direction = 1,
                  .origin_y = -(int32_t)c->pad,
-                 .origin_x = -(int32_t)c->pad},
+                 .origin_x = -(int32_t)c->pad,
+                 .bands = c->bands},
         .to = {.channels = c->out,
                .height = c->out_height,
                .width = c->out_width,

@@ -84,6 +84,21 @@ SB_INLINE v8 v8_fma(v8 a, v8 b, v8 c)
 #endif
 }
 
+/* out[l] = a[l + by] where l + by is in [0, n), else 0 */
+SB_INLINE v8 v8_lanes_from(v8 a, int32_t by, int32_t n)
+{
+    v8i from = (v8i){0, 1, 2, 3, 4, 5, 6, 7} + v8i_set(by);
+    v8i inside = (from >= v8i_set(0)) & (from < v8i_set(n));
+#if defined(__AVX2__)
+    return (v8)((v8i)_mm256_permutevar8x32_ps((__m256)a, (__m256i)from) & inside);
+#else
+    v8 out = {0};
+    for (int l = 0; l < 8; l++)
+        out[l] = inside[l] ? a[from[l] & 7] : 0.0f;
+    return out;
+#endif
+}
+
 SB_INLINE v8 v8_sqrt(v8 a)
 {
 #if defined(__AVX2__)

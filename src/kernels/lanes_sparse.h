@@ -47,6 +47,22 @@ SB_INLINE float *pack_row(const struct sb_window *w, const float *from, int32_t 
     return zero_vectors(to, (size_t)(cols - hi) * nb);
 }
 
+/* A row beyond the plane: nothing, or, of an image in bands, a row of another lane. */
+static float *pack_beyond(const struct sb_window *w, const float *plane, int32_t y,
+                          int32_t x0, uint32_t lo, uint32_t hi, float *to)
+{
+    const struct sb_side *s = w->side;
+    size_t vectors = (size_t)w->tile->strip_cols * w->tile->blocks;
+    int32_t height = (int32_t)s->height;
+    if (s->bands == 0)
+        return zero_vectors(to, vectors);
+    int32_t by = y < 0 ? -((height - 1 - y) / height) : y / height;
+    (void)pack_row(w, plane + (size_t)(y - by * height) * s->width * 8, x0, lo, hi, to);
+    for (size_t i = 0; i < vectors; i++)
+        v8_store(to + 8 * i, v8_lanes_from(v8_load(to + 8 * i), by, (int32_t)s->bands));
+    return to + 8 * vectors;
+}
+
 /* One plane, where a tile is one image block and the stride is 1: rows [top, bottom) of the
  * strip and columns [lo, hi) lie inside the plane. from is where row 0, column 0 would be. */
 SB_INLINE float *pack_plane(const float *from, size_t row, uint32_t rows, uint32_t cols,
@@ -77,10 +93,15 @@ static void pack_simple(const struct sb_window *w, float *strip)
     inside(y0, 1, s->height, rows, &top, &bottom);
     for (uint32_t c = w->channel; c < w->channel_end; c++) {
         const float *from = w->data + c * w->plane + first;
+        float *plane = strip;
         if (cols == 6 && hi - lo == 6) /* 3x3 kernels away from the sides: unrolled */
             strip = pack_plane(from, row, rows, 6, top, bottom, 0, 6, strip);
         else
             strip = pack_plane(from, row, rows, cols, top, bottom, lo, hi, strip);
+        for (uint32_t r = 0; s->bands && r < rows; r++)
+            if (r < top || r >= bottom)
+                (void)pack_beyond(w, w->data + c * w->plane, y0 + (int32_t)r, x0, lo, hi,
+                                  plane + (size_t)r * cols * 8);
     }
 }
 
@@ -102,7 +123,7 @@ static void pack(const struct sb_window *w, float *strip)
             inside(x0, step, s->width, t->strip_cols, &lo, &hi);
             for (uint32_t r = 0; r < t->strip_rows; r++, y += step)
                 if (y < 0 || y >= (int32_t)s->height)
-                    strip = zero_vectors(strip, (size_t)t->strip_cols * t->blocks);
+                    strip = pack_beyond(w, plane, y, x0, lo, hi, strip);
                 else
                     strip =
                         pack_row(w, plane + (size_t)y * s->width * 8, x0, lo, hi, strip);

@@ -8,7 +8,7 @@ struct pool_job {
     const struct sb_env *env;
     const struct sb_act *x, *y, *dy;
     struct sb_act *out;
-    uint32_t size;
+    uint32_t size; /* of a window; bands */
 };
 
 static float *plane(const struct sb_act *a, size_t chunk)
@@ -40,6 +40,21 @@ static void mean_chunk(void *context, size_t chunk, int worker)
     const struct pool_job *j = context;
     j->env->kernels->mean_pool(plane(j->x, chunk), (size_t)j->x->height * j->x->width,
                                plane(j->out, chunk));
+}
+
+/* Rows of the whole image in their order, as mean_pool adds them. */
+static void mean_bands_chunk(void *context, size_t chunk, int worker)
+{
+    (void)worker;
+    const struct pool_job *j = context;
+    const float *x = plane(j->x, chunk);
+    size_t pixels = (size_t)j->x->height * j->x->width;
+    float sum = 0.0f, *y = plane(j->out, chunk);
+    for (uint32_t band = 0; band < j->size; band++)
+        for (size_t i = 0; i < pixels; i++)
+            sum += x[SB_LANES * i + band];
+    for (int l = 0; l < SB_LANES; l++)
+        y[l] = sum / (float)(pixels * j->size);
 }
 
 static void mean_backward_chunk(void *context, size_t chunk, int worker)
@@ -110,6 +125,16 @@ sb_status sb_pool_mean(const struct sb_env *env, const struct sb_act *x, struct 
     struct pool_job j = {.env = env, .x = x, .out = y};
     if (st == SB_OK)
         run(&j, x, mean_chunk);
+    return st;
+}
+
+sb_status sb_pool_mean_bands(const struct sb_env *env, const struct sb_act *x,
+                             uint32_t bands, struct sb_act *y)
+{
+    sb_status st = check("output", x, y, 1, 1);
+    struct pool_job j = {.env = env, .x = x, .out = y, .size = bands};
+    if (st == SB_OK)
+        run(&j, x, mean_bands_chunk);
     return st;
 }
 

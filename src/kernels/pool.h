@@ -19,6 +19,9 @@ sb_status sb_pool_max_backward(const struct sb_env *env, const struct sb_act *x,
 /* y: 1 x 1. */
 sb_status sb_pool_mean(const struct sb_env *env, const struct sb_act *x,
                        struct sb_act *y);
+/* The same of one image in bands, a lane each (see conv.h): y is in every lane. */
+sb_status sb_pool_mean_bands(const struct sb_env *env, const struct sb_act *x,
+                             uint32_t bands, struct sb_act *y);
 sb_status sb_pool_mean_backward(const struct sb_env *env, const struct sb_act *dy,
                                 struct sb_act *dx);
 

@@ -9,18 +9,26 @@
 #include <math.h>
 #include <string.h>
 
-/* The pixel of image block b that strip place (row, col) of a phase shows, or NULL. */
-static const float *pixel(const struct sb_window *w, uint32_t channel, uint32_t phase,
-                          uint32_t row, uint32_t col, uint32_t b)
+/* What strip place (row, col) of a phase shows of image block b, in one lane. */
+static float pixel(const struct sb_window *w, uint32_t channel, uint32_t phase,
+                   uint32_t row, uint32_t col, uint32_t b, int32_t lane)
 {
     const struct sb_side *s = w->side;
     int32_t y = (int32_t)(s->step * (w->row + row)) + s->origin_y[phase];
     int32_t x = (int32_t)(s->step * (w->col + col)) + s->origin_x[phase];
+    if (s->bands) { /* the row of the whole image, then its band again */
+        int32_t height = (int32_t)s->height;
+        y += lane * height;
+        if (y < 0 || y >= (int32_t)s->bands * height)
+            return 0.0f;
+        lane = y / height;
+        y %= height;
+    }
     if (b >= w->blocks || y < 0 || y >= (int32_t)s->height || x < 0 ||
         x >= (int32_t)s->width)
-        return NULL;
-    return w->data + b * w->block + channel * w->plane +
-           ((size_t)y * s->width + (size_t)x) * 8;
+        return 0.0f;
+    return w->data[b * w->block + channel * w->plane +
+                   ((size_t)y * s->width + (size_t)x) * 8 + (size_t)lane];
 }
 
 static void pack(const struct sb_window *w, float *strip)
@@ -31,9 +39,8 @@ static void pack(const struct sb_window *w, float *strip)
             for (uint32_t i = 0; i < t->strip_rows * t->strip_cols * t->blocks; i++) {
                 uint32_t col = i / t->blocks % t->strip_cols;
                 uint32_t row = i / t->blocks / t->strip_cols;
-                const float *from = pixel(w, c, f, row, col, i % t->blocks);
                 for (int l = 0; l < 8; l++)
-                    *strip++ = from ? from[l] : 0.0f;
+                    *strip++ = pixel(w, c, f, row, col, i % t->blocks, l);
             }
 }
 

@@ -20,8 +20,8 @@ enum {
 
 /* ---- life ---------------------------------------------------------------------------- */
 
-sb_status sb_sparse_init(struct sb_sparse *s, const struct sb_conv *c, uint32_t max_batch,
-                         uint32_t capacity)
+sb_status sb_sparse_init_forward(struct sb_sparse *s, const struct sb_conv *c,
+                                 uint32_t max_batch, uint32_t capacity)
 {
     *s = (struct sb_sparse){.conv = *c, .max_batch = max_batch};
     if (max_batch == 0)
@@ -29,7 +29,13 @@ sb_status sb_sparse_init(struct sb_sparse *s, const struct sb_conv *c, uint32_t 
     if (capacity == 0 || capacity > sb_conv_weights(c))
         return sb_fail(SB_EARG, "%u of %u weights: must be at least 1 and at most all",
                        capacity, sb_conv_weights(c));
-    sb_status st = sb_corr_init_forward(&s->forward, c, max_batch, capacity);
+    return sb_corr_init_forward(&s->forward, c, max_batch, capacity);
+}
+
+sb_status sb_sparse_init(struct sb_sparse *s, const struct sb_conv *c, uint32_t max_batch,
+                         uint32_t capacity)
+{
+    sb_status st = sb_sparse_init_forward(s, c, max_batch, capacity);
     if (st == SB_OK)
         st = sb_corr_init_backward(&s->backward, c, max_batch, capacity);
     if (st != SB_OK)
@@ -79,7 +85,8 @@ sb_status sb_sparse_set_pattern(struct sb_sparse *s, const uint32_t *row_ptr,
     if (st != SB_OK)
         return st;
     sb_corr_order_forward(&s->forward, &s->conv, row_ptr, col);
-    sb_corr_order_backward(&s->backward, &s->conv, row_ptr, col, s->perm);
+    if (s->perm)
+        sb_corr_order_backward(&s->backward, &s->conv, row_ptr, col, s->perm);
     return SB_OK;
 }
 
@@ -104,7 +111,7 @@ static size_t strip_floats(const struct sb_corr *r)
 /* Floats of the sums of the largest band, one stream. */
 static size_t acc_floats(const struct sb_corr *r)
 {
-    size_t rows = (size_t)band_parts(r, FEW_TILES) * r->part_rows;
+    size_t rows = r->parts ? (size_t)band_parts(r, FEW_TILES) * r->part_rows : 0;
     return rows * sb_tile_vectors(&r->tile) * SB_LANES;
 }
 

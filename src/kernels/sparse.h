@@ -31,13 +31,18 @@ struct sb_sparse {
     struct sb_conv conv;
     uint32_t max_batch;
     struct sb_corr forward, backward;
-    uint32_t *perm; /* [capacity] owned: backward's weight k is the pattern's perm[k] */
+    uint32_t
+        *perm; /* [capacity] owned: backward's weight k is the pattern's perm[k]; NULL:
+                     * there is no backward */
 };
 
 /* capacity: the most weights a pattern will have. The caller calls sb_sparse_fini, also
  * after a failure. */
 sb_status sb_sparse_init(struct sb_sparse *s, const struct sb_conv *c, uint32_t max_batch,
                          uint32_t capacity);
+/* The same without input and weight gradient. */
+sb_status sb_sparse_init_forward(struct sb_sparse *s, const struct sb_conv *c,
+                                 uint32_t max_batch, uint32_t capacity);
 void sb_sparse_fini(struct sb_sparse *s);
 
 /* Checks and takes over a pattern in compressed rows: row_ptr[out + 1], col[nnz] strictly

@@ -245,14 +245,10 @@ static sb_status load_weight(const struct sb_member_weight *from, struct sb_weig
     if (st != SB_OK)
         return st;
     copy(w->mu, from->mu, w->nnz);
-    memset(w->mu_momentum, 0, w->nnz * sizeof(float));
-    if (w->gauss) {
+    sb_weight_rest(w);
+    if (w->gauss)
         copy(w->rho, from->rho, w->nnz);
-        memset(w->rho_momentum, 0, w->nnz * sizeof(float));
-    }
     copy(w->bias, from->bias, from->out);
-    if (w->bias)
-        memset(w->bias_momentum, 0, from->out * sizeof(float));
     return SB_OK;
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "kernels/act.h"
 
 /* Adding a node returns its index. A failure is remembered and makes later calls do
  * nothing, so that an architecture reads as a list; the caller looks once, at the end. */
@@ -302,6 +303,36 @@ void sb_arch_fini(struct sb_arch *a)
         return;
     sb_free(a->node);
     *a = (struct sb_arch){0};
+}
+
+/* Whether every plane can be cut into so many bands. */
+static bool band_fits(const struct sb_arch *a, uint32_t bands)
+{
+    for (uint32_t i = 0; i < a->nodes; i++) {
+        const struct sb_arch_node *n = &a->node[i];
+        struct sb_conv copy = n->conv;
+        if (n->kind == SB_NODE_MEAN_POOL)
+            return true;
+        if (n->kind == SB_NODE_MAX_POOL || n->kind == SB_NODE_FLATTEN ||
+            n->height % bands ||
+            (n->kind == SB_NODE_WEIGHT && !sb_conv_band(&copy, bands)))
+            return false;
+    }
+    return false;
+}
+
+uint32_t sb_arch_band(struct sb_arch *a)
+{
+    uint32_t bands = SB_LANES;
+    while (bands > 1 && !band_fits(a, bands))
+        bands--;
+    for (uint32_t i = 0; bands > 1 && a->node[i].kind != SB_NODE_MEAN_POOL; i++) {
+        a->node[i].height /= bands;
+        if (a->node[i].kind == SB_NODE_WEIGHT)
+            (void)sb_conv_band(&a->node[i].conv, bands);
+    }
+    a->bands = bands > 1 ? bands : 0;
+    return bands;
 }
 
 void sb_arch_shapes(const struct sb_arch *a, struct sb_weight_shape *out)

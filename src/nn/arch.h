@@ -50,6 +50,7 @@ struct sb_arch {
     uint32_t nodes, capacity;
     uint32_t weights, norms; /* nodes of these kinds */
     uint32_t classes;
+    uint32_t bands; /* of one image; 0: lanes are images */
 };
 
 /* SB_EARG with a sentence for a name that is none of the above, or an input too small. The
@@ -57,6 +58,11 @@ struct sb_arch {
 sb_status sb_arch_init(struct sb_arch *a, const char *name, uint32_t channels,
                        uint32_t height, uint32_t width, uint32_t classes);
 void sb_arch_fini(struct sb_arch *a);
+
+/* Cuts the planes of one image into bands, a lane each (see kernels/conv.h), for forward
+ * only: as many as divide every plane, up to 8. Returns how many; 1: the architecture or
+ * its input's height does not allow it, and nothing changed. */
+uint32_t sb_arch_band(struct sb_arch *a);
 
 /* Shapes of the weights in node order, for an allocation: [a->weights]. */
 void sb_arch_shapes(const struct sb_arch *a, struct sb_weight_shape *out);

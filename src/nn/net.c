@@ -41,10 +41,11 @@ static sb_status init_params(struct sb_net *n, const struct sb_net_options *o)
         sb_status st = SB_OK;
         if (d->kind == SB_NODE_WEIGHT) {
             struct sb_weight_options wo = {
-                .max_batch = o->max_batch,
+                .max_batch = n->max_batch,
                 .active = o->active ? o->active[w] : sb_conv_weights(&d->conv),
                 .gauss = o->gauss,
                 .bias = d->bias,
+                .inference = o->inference || o->single,
             };
             n->node[i].param = w;
             n->weight_node[w] = i;
@@ -85,6 +86,8 @@ sb_status sb_net_init(struct sb_net *n, const struct sb_net_options *o)
         sb_arch_init(&n->arch, o->arch, o->channels, o->height, o->width, o->classes);
     if (st != SB_OK)
         return st;
+    if (o->single)
+        n->max_batch = sb_arch_band(&n->arch);
     n->node = sb_calloc(n->arch.nodes, sizeof *n->node);
     n->weight = sb_calloc(n->arch.weights, sizeof *n->weight);
     n->weight_node = sb_calloc(n->arch.weights, sizeof *n->weight_node);
@@ -94,7 +97,7 @@ sb_status sb_net_init(struct sb_net *n, const struct sb_net_options *o)
         return sb_fail(SB_ENOMEM, "no memory for a network of %u nodes", n->arch.nodes);
     st = init_params(n, o);
     if (st == SB_OK)
-        st = sb_net_plan(n, o->gauss, o->inference, o->input_gradient);
+        st = sb_net_plan(n, o->gauss, o->inference || o->single, o->input_gradient);
     if (st == SB_OK)
         st = init_scratch(n);
     if (st == SB_OK)
@@ -223,7 +226,8 @@ static sb_status forward_node(const struct sb_env *env, struct sb_net *n, uint32
     case SB_NODE_MAX_POOL:
         return sb_pool_max(env, x, 2, y);
     case SB_NODE_MEAN_POOL:
-        return sb_pool_mean(env, x, y);
+        return n->arch.bands ? sb_pool_mean_bands(env, x, n->arch.bands, y)
+                             : sb_pool_mean(env, x, y);
     case SB_NODE_INPUT:
     case SB_NODE_FLATTEN:
         break;
@@ -237,6 +241,9 @@ sb_status sb_net_forward(const struct sb_env *env, struct sb_net *n,
     if (env->threads > n->threads)
         return sb_fail(SB_EARG, "%d threads; the network was planned for %d",
                        env->threads, n->threads);
+    if (n->arch.bands && (p->training || p->sample))
+        return sb_fail(SB_EARG, "a network for single images only predicts, without "
+                                "activation noise");
     for (uint32_t i = 1; i < n->arch.nodes; i++) {
         sb_status st = forward_node(env, n, i, p);
         if (st != SB_OK)

@@ -67,9 +67,15 @@ struct sb_net_options {
     bool gauss;
     bool inference;         /* no memory for gradients: forward only */
     bool input_gradient;    /* keep the gradient of the images, too */
+    bool single;            /* for one image at a time, see sb_net_init */
     const uint32_t *active; /* [weights] how many exist; NULL: all */
 };
 
+/* single, which implies inference: where the architecture allows it, the lanes hold bands
+ * of rows of one image instead of images (arch.bands of them, 0: it does not). n->input
+ * then has arch.bands "images" of 1 / arch.bands of the height, which are those rows, and
+ * the image's logits are in lane 0. The bits are those of any other batch; there is no
+ * activation noise. */
 sb_status sb_net_init(struct sb_net *n, const struct sb_net_options *o);
 void sb_net_fini(struct sb_net *n);
 

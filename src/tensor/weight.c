@@ -13,22 +13,27 @@ enum { BLAS_COLS = 64 };
 
 /* ---- life ---------------------------------------------------------------------------- */
 
-static sb_status allocate(struct sb_weight *w, bool bias)
+/* What forward needs comes first. */
+static sb_status allocate(struct sb_weight *w, const struct sb_weight_options *o)
 {
     float **point[] = {&w->mu, &w->dmu, &w->mu_momentum, &w->mu_t};
-    float **gauss[] = {&w->rho, &w->drho, &w->rho_momentum, &w->s2, &w->s2_t};
+    float **gauss[] = {&w->rho, &w->s2, &w->drho, &w->rho_momentum, &w->s2_t};
     float **biases[] = {&w->bias, &w->dbias, &w->bias_momentum};
+    size_t points = o->inference ? 1 : 4, gausses = o->inference ? 2 : 5;
+    size_t bias_arrays = o->inference ? 1 : 3, at = 0;
     size_t weights = ((size_t)w->nnz + 15) / 16 * 16,
            outs = ((size_t)w->conv.out + 15) / 16 * 16;
-    size_t arrays = w->gauss ? 9 : 4, at = 0;
-    w->memory = sb_calloc(arrays * weights + (bias ? 3 * outs : 0), sizeof(float));
+    gausses = w->gauss ? gausses : 0;
+    bias_arrays = o->bias ? bias_arrays : 0;
+    w->memory =
+        sb_calloc((points + gausses) * weights + bias_arrays * outs, sizeof(float));
     if (!w->memory)
         return sb_fail(SB_ENOMEM, "no memory for a layer of %u weights", w->nnz);
-    for (size_t i = 0; i < 4; i++, at += weights)
+    for (size_t i = 0; i < points; i++, at += weights)
         *point[i] = w->memory + at;
-    for (size_t i = 0; w->gauss && i < 5; i++, at += weights)
+    for (size_t i = 0; i < gausses; i++, at += weights)
         *gauss[i] = w->memory + at;
-    for (size_t i = 0; bias && i < 3; i++, at += outs)
+    for (size_t i = 0; i < bias_arrays; i++, at += outs)
         *biases[i] = w->memory + at;
     return SB_OK;
 }
@@ -53,12 +58,15 @@ sb_status sb_weight_init(struct sb_weight *w, const struct sb_conv *c,
     if (o->active == 0 || o->active > all)
         return sb_fail(SB_EARG, "a layer with %u of %u weights: must be 1 to all",
                        o->active, all);
-    w->blas = w->dense && sb_conv_cols(c) >= BLAS_COLS;
-    sb_status st =
-        w->blas ? SB_OK : sb_sparse_init(&w->kernel, c, o->max_batch, o->active);
+    w->blas = !o->inference && w->dense && sb_conv_cols(c) >= BLAS_COLS;
+    sb_status st = SB_OK;
+    if (o->inference)
+        st = sb_sparse_init_forward(&w->kernel, c, o->max_batch, o->active);
+    else if (!w->blas)
+        st = sb_sparse_init(&w->kernel, c, o->max_batch, o->active);
     if (st == SB_OK && w->dense && !w->blas)
         st = set_full_pattern(w);
-    return st == SB_OK ? allocate(w, o->bias) : st;
+    return st == SB_OK ? allocate(w, o) : st;
 }
 
 void sb_weight_fini(struct sb_weight *w)
@@ -119,16 +127,22 @@ sb_status sb_weight_start(struct sb_weight *w, uint64_t seed, uint32_t member,
             return st;
     }
     fill_uniform(&s, sqrtf(6.0f / fan_in), w->mu, w->nnz);
-    memset(w->mu_momentum, 0, w->nnz * sizeof(float));
-    if (w->gauss)
-        memset(w->rho_momentum, 0, w->nnz * sizeof(float));
     for (uint32_t k = 0; w->gauss && k < w->nnz; k++)
         w->rho[k] = rho_init;
-    if (w->bias) {
+    if (w->bias)
         fill_uniform(&b, 1.0f / sqrtf(fan_in), w->bias, w->conv.out);
-        memset(w->bias_momentum, 0, w->conv.out * sizeof(float));
-    }
+    sb_weight_rest(w);
     return SB_OK;
+}
+
+void sb_weight_rest(struct sb_weight *w)
+{
+    if (w->mu_momentum)
+        memset(w->mu_momentum, 0, w->nnz * sizeof(float));
+    if (w->rho_momentum)
+        memset(w->rho_momentum, 0, w->nnz * sizeof(float));
+    if (w->bias_momentum)
+        memset(w->bias_momentum, 0, w->conv.out * sizeof(float));
 }
 
 /* ---- products ------------------------------------------------------------------------ */
@@ -137,6 +151,8 @@ void sb_weight_refresh(const struct sb_env *env, struct sb_weight *w)
 {
     if (w->gauss)
         sb_params_variance(env, w->rho, w->s2, w->nnz);
+    if (!w->mu_t) /* inference */
+        return;
     if (w->blas) {
         sb_dense_transpose(&w->conv, w->mu, w->mu_t);
         if (w->gauss)
@@ -151,7 +167,7 @@ void sb_weight_refresh(const struct sb_env *env, struct sb_weight *w)
 size_t sb_weight_scratch(const struct sb_weight *w)
 {
     /* the dense gradient of an update runs on every layer */
-    size_t dense = sb_dense_scratch(&w->conv),
+    size_t dense = w->dmu ? sb_dense_scratch(&w->conv) : 0,
            sparse = w->blas ? 0 : sb_sparse_scratch(&w->kernel);
     return dense > sparse ? dense : sparse;
 }

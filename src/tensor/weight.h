@@ -45,6 +45,9 @@ struct sb_weight_options {
     uint32_t max_batch;
     uint32_t active; /* weights that exist; all of them: dense */
     bool gauss, bias;
+    bool
+        inference; /* forward only: no gradients, momenta or transposed order, and no BLAS,
+                     * whose bits depend on an image's place in the batch */
 };
 
 /* Memory for everything, numbers zero, no pattern yet. The caller calls sb_weight_fini,
@@ -60,6 +63,9 @@ sb_status sb_weight_set_pattern(struct sb_weight *w, const struct sb_pattern *p)
  * +-sqrt(6 / dense fan-in), rho = rho_init, bias uniform in +-1 / sqrt(fan-in), momenta 0. */
 sb_status sb_weight_start(struct sb_weight *w, uint64_t seed, uint32_t member,
                           uint32_t layer, float rho_init);
+
+/* Momenta become 0. */
+void sb_weight_rest(struct sb_weight *w);
 
 void sb_weight_refresh(const struct sb_env *env, struct sb_weight *w);
 

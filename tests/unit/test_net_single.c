@@ -1,0 +1,143 @@
+/* One image spread over the lanes gives the bits it has in a batch. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "kernels/kernels.h"
+#include "model/member.h"
+#include "nets.h"
+
+enum { CHANNELS = 3, CLASSES = 10, IMAGES = 5 };
+
+struct trial {
+    const char *arch;
+    uint32_t height, width;
+    double density;
+    uint32_t bands; /* expected; 0: it stays a batch of one */
+};
+
+static const struct trial trials[] = {
+    {"wrn-10-2", 32, 32, 0.3, 8},  {"wrn-10-2", 32, 32, 1.0, 8},
+    {"wrn-10-8", 16, 16, 1.0, 4},  {"resnet-8", 28, 28, 0.3, 7},
+    {"resnet-8", 24, 20, 0.4, 6},  {"resnet-14", 8, 9, 0.5, 2},
+    {"resnet-8", 30, 32, 0.3, 0},  {"lenet", 28, 28, 0.3, 0},
+    {"mlp-40", 8, 8, 0.5, 0},      {"resnet-8", 64, 16, 0.2, 8},
+    {"wrn-10-1", 12, 200, 0.9, 3},
+};
+
+static sb_status make(struct sb_net *net, const struct trial *t, bool single)
+{
+    struct sb_arch a;
+    struct sb_weight_shape shape[NETS_LAYERS];
+    struct sb_allocation allocation[NETS_LAYERS];
+    uint32_t active[NETS_LAYERS];
+    sb_status st = sb_arch_init(&a, t->arch, CHANNELS, t->height, t->width, CLASSES);
+    if (st == SB_OK) {
+        sb_arch_shapes(&a, shape);
+        st = sb_topology_erk(shape, a.weights, t->density, allocation);
+    }
+    for (uint32_t i = 0; st == SB_OK && i < a.weights; i++)
+        active[i] = allocation[i].active;
+    sb_arch_fini(&a);
+    struct sb_net_options o = {
+        .arch = t->arch,
+        .channels = CHANNELS,
+        .height = t->height,
+        .width = t->width,
+        .classes = CLASSES,
+        .max_batch = single ? 1 : IMAGES,
+        .threads = 2,
+        .gauss = true,
+        .inference = true,
+        .single = single,
+        .active = active,
+    };
+    return st == SB_OK ? sb_net_init(net, &o) : st;
+}
+
+/* The image's logits from the net for single images. */
+static void one(const struct sb_env *env, struct sb_net *n, const float *image,
+                uint32_t height, uint32_t width, float *logits)
+{
+    uint32_t bands = n->arch.bands ? n->arch.bands : 1;
+    struct sb_act *x = &n->input;
+    assert_int_equal(x->batch, bands);
+    assert_int_equal(x->height * bands, height);
+    for (uint32_t c = 0; c < CHANNELS; c++)
+        for (uint32_t y = 0; y < height; y++)
+            for (uint32_t i = 0; i < width; i++)
+                sb_act_plane(x, 0,
+                             c)[(y % x->height * width + i) * SB_LANES + y / x->height] =
+                    *image++;
+    struct sb_pass pass = {0};
+    assert_int_equal(sb_net_forward(env, n, &pass), SB_OK);
+    for (uint32_t c = 0; c < CLASSES; c++)
+        logits[c] = sb_act_plane(&n->logits, 0, c)[0];
+}
+
+static void same_bits(const struct trial *t, const struct sb_env *env)
+{
+    size_t size = (size_t)CHANNELS * t->height * t->width;
+    float *images = sb_malloc(IMAGES * size, sizeof *images);
+    float many[IMAGES * CLASSES], alone[CLASSES];
+    struct sb_net batch, single;
+    struct sb_member member = {0};
+    struct sb_pass pass = {0};
+    assert_non_null(images);
+    nets_randomise(images, IMAGES * size, 3, 1);
+    assert_int_equal(make(&batch, t, false), SB_OK);
+    assert_int_equal(make(&single, t, true), SB_OK);
+    assert_int_equal(single.arch.bands, t->bands);
+    assert_int_equal(nets_fill(env, &batch, 7), SB_OK);
+    assert_int_equal(sb_member_init(&member, &batch), SB_OK);
+    assert_int_equal(sb_member_save(&member, &batch), SB_OK);
+    assert_int_equal(sb_member_load(&member, env, &single), SB_OK);
+    sb_act_load(&batch.input, images);
+    assert_int_equal(sb_net_forward(env, &batch, &pass), SB_OK);
+    sb_act_store(&batch.logits, many);
+    for (uint32_t i = 0; i < IMAGES; i++) {
+        one(env, &single, images + i * size, t->height, t->width, alone);
+        assert_memory_equal(alone, many + (size_t)i * CLASSES, sizeof alone);
+    }
+    sb_member_fini(&member);
+    sb_net_fini(&batch);
+    sb_net_fini(&single);
+    sb_free(images);
+}
+
+static void single_images_have_the_batch_bits(void **state)
+{
+    (void)state;
+    const struct sb_kernels *table[4];
+    size_t tables = sb_kernels_list(table, 4);
+    for (size_t k = 0; k < tables; k++)
+        for (size_t i = 0; i < sizeof trials / sizeof *trials; i++)
+            for (int threads = 1; threads <= 2; threads++) {
+                struct sb_env env = {.kernels = table[k], .threads = threads};
+                same_bits(&trials[i], &env);
+            }
+}
+
+static void only_prediction(void **state)
+{
+    (void)state;
+    struct sb_env env = {.kernels = &sb_kernels_scalar, .threads = 1};
+    struct sb_net net;
+    struct sb_pass noise = {.sample = true};
+    assert_int_equal(make(&net, &trials[0], true), SB_OK);
+    assert_int_equal(sb_net_forward(&env, &net, &noise), SB_EARG);
+    sb_net_fini(&net);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(single_images_have_the_batch_bits),
+        cmocka_unit_test(only_prediction),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
