@@ -166,7 +166,7 @@ static void a_model_predicts_as_its_network_did(void **state)
     assert_int_equal(sb_model_read(&m, path), SB_OK);
     assert_int_equal(nets_init(&from, "wrn-10-1", 0.2, true), SB_OK);
     assert_int_equal(nets_fill(&env, &from, 11), SB_OK); /* member 1 */
-    struct sb_model_plan plan = {.max_batch = 8, .threads = 1, .inference = true};
+    struct sb_model_plan plan = {.max_batch = 8, .threads = 1};
     assert_int_equal(sb_model_net(&m, 1, &plan, &net), SB_OK);
     assert_int_equal(sb_member_load(&m.member[1], &env, &net), SB_OK);
     nets_randomise(net.input.data, sb_act_size(&net.input), 3, 0);

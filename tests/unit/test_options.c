@@ -205,7 +205,7 @@ static void bad_recipes_are_refused(void **state)
                    "r.ini:3: there is no option 'train.bacth'; the nearest is "
                    "'train.batch'");
     assert_refused("[trian]\nbatch = 64\n", SB_EARG,
-                   "r.ini:2: there is no section [trian]; the nearest is [train]");
+                   "r.ini:1: there is no section [trian]; the nearest is [train]");
     assert_refused("\n\n[method]\nsparsity = 1.5\n", SB_EARG,
                    "r.ini:4: method.sparsity = 1.5: want a number in [0, 1)");
     assert_refused("[train]\nbatch = 64\n[model]\n[train]\nbatch = 32\n", SB_EARG,
