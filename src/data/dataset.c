@@ -8,7 +8,8 @@
 #include "base/mem.h"
 #include "data/reader.h"
 
-static const struct sb_reader *const readers[] = {&sb_reader_idx, &sb_reader_cifar};
+static const struct sb_reader *const readers[] = {&sb_reader_idx, &sb_reader_cifar,
+                                                  &sb_reader_arrays};
 enum { READERS = sizeof readers / sizeof *readers };
 
 /* Debian's dataset-* packages put theirs here. */
@@ -71,10 +72,10 @@ static sb_status look_at(struct sb_probe *p, const char *path)
 
 static sb_status not_recognised(const struct sb_probe *p)
 {
-    char list[256] = "";
+    char list[768] = "";
     size_t used = 0;
     for (size_t i = 0; i < READERS && used < sizeof list; i++) {
-        const char *before = i == 0 ? "" : i + 1 == READERS ? " or " : ", ";
+        const char *before = i == 0 ? "" : "; ";
         used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", before,
                                  readers[i]->wanted);
     }

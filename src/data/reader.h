@@ -34,6 +34,7 @@ struct sb_reader {
 extern const struct sb_reader sb_reader_idx; /* MNIST, Fashion-MNIST, KMNIST */
 extern const struct sb_reader
     sb_reader_cifar; /* CIFAR-10 and CIFAR-100, binary version */
+extern const struct sb_reader sb_reader_arrays; /* NumPy: .npy and .npz */
 
 /* "train" or "test". */
 const char *sb_split_name(enum sb_split split);
