@@ -9,12 +9,14 @@
 struct bench_options {
     double density; /* of existing weights; 0: the command's own */
     uint32_t batch;
-    int json;         /* one object a line instead of a table */
-    int repeat;       /* measurements of which the best counts */
-    const char *arch; /* of step; NULL: wrn-28-10 */
-    const char *form; /* of step: "gauss", "point" or NULL: gauss */
-    int update;       /* step: a prune-grow update, too */
-    int plain;        /* step: whole steps only */
+    int json;          /* one object a line instead of a table */
+    int repeat;        /* measurements of which the best counts */
+    const char *arch;  /* of step; NULL: wrn-28-10 */
+    const char *form;  /* of step: "gauss", "point" or NULL: gauss */
+    int update;        /* step: a prune-grow update, too */
+    int plain;         /* step: whole steps only */
+    const char *data;  /* corrupt: a directory of images */
+    const char *stats; /* corrupt: figures to compare with; NULL: none */
 };
 
 double bench_now(void); /* seconds, monotonic */
@@ -25,6 +27,7 @@ double bench_peak(int threads);
 
 /* The commands; an exit code. */
 int bench_kernels(const struct sb_env *env, const struct bench_options *o);
+int bench_corrupt(const struct sb_env *env, const struct bench_options *o);
 int bench_step(const struct sb_env *env, const struct bench_options *o);
 
 #endif

@@ -15,6 +15,8 @@ static const char usage[] =
     "\n"
     "  kernels    forward, input gradient and weight gradient of single sparse layers\n"
     "  step       whole training steps of a network\n"
+    "  corrupt    all corruptions of a test set: time, and statistics beside published "
+    "ones\n"
     "\n"
     "  --density D   share of weights that exist (default: 0.05, 0.1, 0.2 and 0.4 for\n"
     "                kernels, 0.1 for step; 1 is dense)\n"
@@ -29,6 +31,8 @@ static const char usage[] =
     "  --form FORM   step: gauss (default), or point for weights without variance\n"
     "  --update      step: a prune-grow update, too\n"
     "  --plain       step: whole steps only, without shares of time; for a profiler\n"
+    "  --data DIR    corrupt: the images\n"
+    "  --stats FILE  corrupt: published statistics (JSON)\n"
     "\n"
     "  bench kernels --density 0.1 --threads 2\n"
     "  bench step --arch wrn-16-2 --density 0.1 --update\n";
@@ -45,8 +49,8 @@ struct command {
     int (*run)(const struct sb_env *env, const struct bench_options *o);
 };
 
-static const struct command commands[] = {{"kernels", bench_kernels},
-                                          {"step", bench_step}};
+static const struct command commands[] = {
+    {"kernels", bench_kernels}, {"step", bench_step}, {"corrupt", bench_corrupt}};
 
 static int wrong(const char *what, const char *found)
 {
@@ -74,6 +78,10 @@ static int take_word(const char *name, const char *value, struct bench_options *
     }
     if (strcmp(name, "--arch") == 0) {
         o->arch = value;
+        return value ? 0 : wrong("missing value for", name);
+    }
+    if (strcmp(name, "--data") == 0 || strcmp(name, "--stats") == 0) {
+        *(strcmp(name, "--data") == 0 ? &o->data : &o->stats) = value;
         return value ? 0 : wrong("missing value for", name);
     }
     if (strcmp(name, "--form") == 0) {
