@@ -8,29 +8,9 @@
 #include "data/npy.h"
 #include "data/reader.h"
 
-static const char *const kinds[] = {"gaussian_noise",
-                                    "shot_noise",
-                                    "impulse_noise",
-                                    "defocus_blur",
-                                    "glass_blur",
-                                    "motion_blur",
-                                    "zoom_blur",
-                                    "snow",
-                                    "frost",
-                                    "fog",
-                                    "brightness",
-                                    "contrast",
-                                    "elastic_transform",
-                                    "pixelate",
-                                    "jpeg_compression",
-                                    "speckle_noise",
-                                    "gaussian_blur",
-                                    "spatter",
-                                    "saturate"};
-
 const char *sb_cifar_c_kind(size_t i)
 {
-    return i < sizeof kinds / sizeof *kinds ? kinds[i] : NULL;
+    return i < SB_CORRUPTIONS ? sb_corruption_name((enum sb_corruption)i) : NULL;
 }
 
 #define UNPACKED_MOST ((size_t)1 << 32)
@@ -44,7 +24,7 @@ static sb_status open_array(struct sb_bytes *b, struct sb_npy *a, const char *di
         return sb_fail(SB_EIO,
                        "there is no %s in %s; CIFAR-10-C has one file a kind, such "
                        "as %s.npy, and labels.npy",
-                       file, directory, kinds[0]);
+                       file, directory, sb_cifar_c_kind(0));
     sb_status st = sb_bytes_open(b, path, UNPACKED_MOST);
     return st == SB_OK ? sb_npy_parse(a, path, b->data, b->size) : st;
 }

@@ -7,12 +7,10 @@
 #ifndef SB_DATA_CIFAR_C_H
 #define SB_DATA_CIFAR_C_H
 
+#include "data/corrupt.h"
 #include "data/dataset.h"
 
-enum { SB_SEVERITIES = 5 };
-
-/* The nineteen kinds, in the benchmark's order: the fifteen that its mean error counts,
- * then the four extra ones; NULL when i is too large. */
+/* The nineteen kinds, in corrupt.h's order; NULL when i is too large. */
 const char *sb_cifar_c_kind(size_t i);
 
 /* severity from 1 to 5. d needs no fini after a failure, but may have it. */
