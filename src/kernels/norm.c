@@ -70,6 +70,11 @@ static void batch_moments(const struct norm_job *j, uint32_t c)
     n->running_var[c] = (float)((1.0 - m) * (double)n->running_var[c] + m * unbiased);
 }
 
+static float running_inv_sd(const struct sb_norm *n, uint32_t c)
+{
+    return (float)(1.0 / sqrt((double)n->running_var[c] + (double)n->epsilon));
+}
+
 static void normalise_channel(void *context, size_t chunk, int worker)
 {
     (void)worker;
@@ -79,9 +84,7 @@ static void normalise_channel(void *context, size_t chunk, int worker)
     if (j->training)
         batch_moments(j, c);
     float mean = j->training ? n->mean[c] : n->running_mean[c];
-    float inv_sd =
-        j->training ? n->inv_sd[c]
-                    : (float)(1.0 / sqrt((double)n->running_var[c] + (double)n->epsilon));
+    float inv_sd = j->training ? n->inv_sd[c] : running_inv_sd(n, c);
     float scale = n->gamma[c] * inv_sd, shift = fmaf(-mean, scale, n->beta[c]);
     for (uint32_t b = 0; b < j->x->blocks; b++)
         j->env->kernels->normalise(sb_act_plane(j->x, b, c),
@@ -124,7 +127,8 @@ static const float *plane_or_null(const struct sb_act *a, uint32_t b, uint32_t c
 }
 
 /* With g the gradient behind the ReLU and xhat = (x - mean) inv_sd:
- * dx = gamma inv_sd (g - mean(g) - xhat mean(g xhat)) = a g + b (x - mean) + c. */
+ * dx = gamma inv_sd (g - mean(g) - xhat mean(g xhat)) = a g + b (x - mean) + c; where mean
+ * and inv_sd are constants, b = c = 0. */
 static void backward_channel(void *context, size_t chunk, int worker)
 {
     (void)worker;
@@ -134,17 +138,19 @@ static void backward_channel(void *context, size_t chunk, int worker)
     const struct sb_kernels *k = j->env->kernels;
     uint32_t ch = (uint32_t)chunk;
     double sum = 0.0, sum_x = 0.0, count = (double)w->x->batch * (double)pixels(w->x);
+    float mean = w->inference ? n->running_mean[ch] : n->mean[ch];
     for (uint32_t b = 0; b < w->x->blocks; b++) {
         float s[SB_LANES] = {0}, q[SB_LANES] = {0};
         k->norm_sums(sb_act_plane(w->dy, b, ch), plane_or_null(w->y, b, ch),
-                     sb_act_plane(w->x, b, ch), pixels(w->x), n->mean[ch], s, q);
+                     sb_act_plane(w->x, b, ch), pixels(w->x), mean, s, q);
         sum += fold_lanes(s, sb_act_lanes(w->x, b));
         sum_x += fold_lanes(q, sb_act_lanes(w->x, b));
     }
-    double inv_sd = (double)n->inv_sd[ch], dgamma = sum_x * inv_sd;
-    double a = (double)n->gamma[ch] * inv_sd;
-    const float abc_mean[4] = {(float)a, (float)(-a * inv_sd * dgamma / count),
-                               (float)(-a * sum / count), n->mean[ch]};
+    double inv_sd = (double)(w->inference ? running_inv_sd(n, ch) : n->inv_sd[ch]);
+    double dgamma = sum_x * inv_sd, a = (double)n->gamma[ch] * inv_sd;
+    double back = w->inference ? 0.0 : -a; /* through the batch's moments */
+    const float abc_mean[4] = {(float)a, (float)(back * inv_sd * dgamma / count),
+                               (float)(back * sum / count), mean};
     w->dbeta[ch] = (float)sum;
     w->dgamma[ch] = (float)dgamma;
     for (uint32_t b = 0; b < w->x->blocks; b++) {

@@ -43,10 +43,11 @@ struct sb_norm_backward {
     struct sb_act *dx;       /* may be dy */
     struct sb_act *residual; /* receives the residual's gradient; may be NULL, or dy */
     int add;                 /* dx += instead of dx = */
+    int inference;           /* after sb_norm_infer: the averages are constants */
     float *dgamma, *dbeta;   /* [channels] */
 };
 
-/* After sb_norm_train on the same x. */
+/* After sb_norm_train, or sb_norm_infer, on the same x. */
 sb_status sb_norm_backward(const struct sb_env *env, const struct sb_norm *n,
                            const struct sb_norm_backward *b);
 

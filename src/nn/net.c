@@ -244,6 +244,7 @@ sb_status sb_net_forward(const struct sb_env *env, struct sb_net *n,
     if (n->arch.bands && (p->training || p->sample))
         return sb_fail(SB_EARG, "a network for single images only predicts, without "
                                 "activation noise");
+    n->trained = p->training;
     for (uint32_t i = 1; i < n->arch.nodes; i++) {
         sb_status st = forward_node(env, n, i, p);
         if (st != SB_OK)
@@ -302,6 +303,7 @@ static sb_status backward_norm(const struct backward *b, uint32_t i)
         .dx = &in->dy,
         .residual = d->other == SB_NODE_NONE ? NULL : &n->node[d->other].dy,
         .add = node->add_in,
+        .inference = !n->trained,
         .dgamma = m->dgamma,
         .dbeta = m->dbeta,
     };

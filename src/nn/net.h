@@ -52,6 +52,7 @@ struct sb_net {
     struct sb_act input, logits; /* views of the first and the last node's value */
     struct sb_act probabilities; /* logits after the loss; same shape, own memory */
     uint32_t max_batch;
+    bool trained;     /* the last forward used batch statistics: backward follows them */
     int threads;      /* scratch is there for this many */
     void *scratch;    /* owned */
     float *values;    /* owned: values and slopes */

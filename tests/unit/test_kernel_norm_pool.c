@@ -252,6 +252,35 @@ static void batch_norm_inference_uses_running_averages(void **state)
     fini_norm(&t);
 }
 
+/* The averages are constants: dx = g gamma / sd, behind the ReLU. */
+static void batch_norm_inference_gradient(void **state)
+{
+    (void)state;
+    struct norm_test t;
+    init_norm(&t, 9, 3, 2, 3, 3);
+    double *want = naive_doubles(t.v.n);
+    assert_int_equal(sb_norm_infer(&t.env, &t.n, &t.x, &t.residual, &t.y, SB_NORM_RELU),
+                     SB_OK);
+    for (size_t i = 0; i < t.v.n; i++) {
+        size_t c = i / t.v.pixels % 3;
+        double scale = t.v.gamma[c] / sqrt((double)t.n.running_var[c] + 1e-5);
+        double z = (t.v.x[i] - (double)t.n.running_mean[c]) * scale + t.v.beta[c] +
+                   t.v.residual[i];
+        want[i] = z > 0.0 ? t.v.r[i] * scale : 0.0;
+    }
+    struct sb_norm_backward b = {.dy = &t.dy,
+                                 .y = &t.y,
+                                 .x = &t.x,
+                                 .dx = &t.dx,
+                                 .inference = 1,
+                                 .dgamma = t.per_channel + 18,
+                                 .dbeta = t.per_channel + 21};
+    assert_int_equal(sb_norm_backward(&t.env, &t.n, &b), SB_OK);
+    assert_small(naive_error_act(&t.dx, want), "norm: dx of inference");
+    sb_free(want);
+    fini_norm(&t);
+}
+
 /* One number a channel has no variance: y = beta, no gradient but beta's. */
 static void batch_norm_of_one_number(void **state)
 {
@@ -410,6 +439,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(batch_norm),
         cmocka_unit_test(batch_norm_inference_uses_running_averages),
+        cmocka_unit_test(batch_norm_inference_gradient),
         cmocka_unit_test(batch_norm_of_one_number),
         cmocka_unit_test(batch_norm_far_from_zero),
         cmocka_unit_test(pooling),
