@@ -24,8 +24,7 @@ enum {
     WRITE_BYTES = 1 << 30, /* of one system call; Linux stops at 2 GiB anyway */
 };
 
-/* Reads errno. */
-static sb_status fail(const char *verb, const char *path)
+sb_status sb_file_failed(const char *verb, const char *path)
 {
     int error = errno;
     char reason[REASON_BYTES];
@@ -53,7 +52,7 @@ static sb_status open_temporary(struct sb_file *f, size_t room)
         if (errno != EEXIST)
             break;
     }
-    return fail("create", f->path);
+    return sb_file_failed("create", f->path);
 }
 
 sb_status sb_file_create(struct sb_file *f, const char *path)
@@ -89,7 +88,7 @@ sb_status sb_file_write(struct sb_file *f, const void *data, size_t size)
             if (n == 0)
                 errno = EIO;
             f->failed = true;
-            return fail("write", f->path);
+            return sb_file_failed("write", f->path);
         }
         next += n;
         size -= (size_t)n;
@@ -107,10 +106,10 @@ static sb_status sync_directory(char *path)
     const char *directory = slash ? path : ".";
     int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)
-        return errno == EACCES ? SB_OK : fail("sync directory", directory);
+        return errno == EACCES ? SB_OK : sb_file_failed("sync directory", directory);
     sb_status st = SB_OK;
     if (fsync(fd) != 0 && errno != EINVAL)
-        st = fail("sync directory", directory);
+        st = sb_file_failed("sync directory", directory);
     close(fd);
     return st;
 }
@@ -123,17 +122,17 @@ sb_status sb_file_commit(struct sb_file *f)
     if (f->failed)
         st = sb_fail(SB_EIO, "cannot write %s: an earlier part of it failed", f->path);
     else if (fsync(f->fd) != 0)
-        st = fail("write", f->path);
+        st = sb_file_failed("write", f->path);
     if (st != SB_OK)
         goto abort;
     int fd = f->fd;
     f->fd = -1;
     if (close(fd) != 0) {
-        st = fail("write", f->path);
+        st = sb_file_failed("write", f->path);
         goto abort;
     }
     if (rename(f->temporary, f->path) != 0) {
-        st = fail("create", f->path);
+        st = sb_file_failed("create", f->path);
         goto abort;
     }
     st = sync_directory(f->path);
@@ -172,7 +171,7 @@ sb_status sb_file_append_line(const char *path, const char *line)
         return sb_fail(SB_EARG, "cannot append to %s: the line has a newline", path);
     int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
     if (fd < 0)
-        return fail("append to", path);
+        return sb_file_failed("append to", path);
     size_t length = strlen(line);
     struct iovec parts[2] = {{(void *)(uintptr_t)line, length}, {"\n", 1}};
     ssize_t n;
@@ -181,12 +180,12 @@ sb_status sb_file_append_line(const char *path, const char *line)
     while (n < 0 && errno == EINTR);
     sb_status st = SB_OK;
     if (n < 0)
-        st = fail("append to", path);
+        st = sb_file_failed("append to", path);
     else if ((size_t)n != length + 1)
         st = sb_fail(SB_EIO, "cannot append to %s: only %zd of %zu bytes fit", path, n,
                      length + 1);
     if (close(fd) != 0 && st == SB_OK)
-        st = fail("append to", path);
+        st = sb_file_failed("append to", path);
     return st;
 }
 
@@ -206,7 +205,7 @@ static sb_status make_one(const char *path)
     if (is_directory(path))
         return SB_OK;
     errno = error;
-    return fail("make directory", path);
+    return sb_file_failed("make directory", path);
 }
 
 sb_status sb_file_make_directory(const char *path)
@@ -242,7 +241,7 @@ static sb_status map_fd(struct sb_map *m, int fd, const char *path)
 {
     struct stat info;
     if (fstat(fd, &info) != 0)
-        return fail("read", path);
+        return sb_file_failed("read", path);
     if (S_ISDIR(info.st_mode))
         return sb_fail(SB_EIO, "cannot read %s: it is a directory", path);
     if (!S_ISREG(info.st_mode))
@@ -256,7 +255,7 @@ static sb_status map_fd(struct sb_map *m, int fd, const char *path)
     }
     void *data = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
     if (data == MAP_FAILED)
-        return fail("read", path);
+        return sb_file_failed("read", path);
     *m = (struct sb_map){.data = data, .size = size};
     return SB_OK;
 }
@@ -266,7 +265,7 @@ sb_status sb_map_open(struct sb_map *m, const char *path)
     *m = (struct sb_map){0};
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe must not block us */
     if (fd < 0)
-        return fail("read", path);
+        return sb_file_failed("read", path);
     sb_status st = map_fd(m, fd, path);
     close(fd);
     return st;

@@ -56,8 +56,15 @@ sb_status sb_file_append_line(const char *path, const char *line);
 /* Makes the directory and the parents it lacks; one that exists already is fine. */
 sb_status sb_file_make_directory(const char *path);
 
+/* SB_EIO with the sentence "cannot <verb> <path>: <reason>", the reason being errno's. */
+sb_status sb_file_failed(const char *verb, const char *path);
+
 /* Whether there is anything under this name; a dangling link is nothing. */
 bool sb_file_exists(const char *path);
+
+/* Removes the file or directory with all that is in it, links themselves and not what
+ * they lead to. Whether nothing is left under that name. */
+bool sb_file_remove_tree(const char *path);
 
 struct sb_map {
     const unsigned char *data; /* [size] read only; never NULL while open */

@@ -51,6 +51,14 @@ void sb_progress_begin(struct sb_progress *p, const char *phase, uint64_t done,
     p->reported = -INFINITY;
 }
 
+void sb_progress_begin_bytes(struct sb_progress *p, const char *phase, uint64_t done,
+                             uint64_t total)
+{
+    sb_progress_begin(p, phase, done, total);
+    if (p)
+        p->now.bytes = true;
+}
+
 void sb_progress_place(struct sb_progress *p, uint32_t member, uint32_t members,
                        uint32_t epoch, uint32_t epochs)
 {

@@ -30,6 +30,7 @@ struct sb_progress_report {
     double seconds;           /* since the phase began */
     double seconds_left;      /* of the phase; negative: unknown */
     double loss, accuracy;    /* the latest; NAN: none yet */
+    bool bytes;               /* the unit is bytes */
     bool ended;               /* the last report of the phase */
 };
 
@@ -51,6 +52,10 @@ struct sb_progress {
  * reported. */
 void sb_progress_begin(struct sb_progress *p, const char *phase, uint64_t done,
                        uint64_t total);
+
+/* As above for a phase counted in bytes, not images. */
+void sb_progress_begin_bytes(struct sb_progress *p, const char *phase, uint64_t done,
+                             uint64_t total);
 
 /* What the next reports say besides; both are forgotten when a phase begins. */
 void sb_progress_place(struct sb_progress *p, uint32_t member, uint32_t members,
