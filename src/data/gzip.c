@@ -204,24 +204,66 @@ void sb_bytes_close(struct sb_bytes *b)
     *b = (struct sb_bytes){0};
 }
 
+/* ---- a piece at a time ---- */
+
+struct sb_unpack {
+    struct sb_map map;
+    bool packed;
+    size_t at;         /* of a plain file */
+    struct unpacker u; /* of a packed one */
+};
+
+sb_status sb_unpack_new(struct sb_unpack **out, const char *path)
+{
+    *out = NULL;
+    struct sb_unpack *u = sb_calloc(1, sizeof *u);
+    if (!u)
+        return no_memory(path);
+    sb_status st = sb_map_open(&u->map, path);
+    if (st == SB_OK && is_gzip(&u->map)) {
+        st = unpack_begin(&u->u, path, &u->map);
+        u->packed = st == SB_OK;
+    }
+    if (st == SB_OK)
+        *out = u;
+    else
+        sb_unpack_free(u);
+    return st;
+}
+
+sb_status sb_unpack_read(struct sb_unpack *u, void *to, size_t size, size_t *got)
+{
+    if (u->packed)
+        return unpack(&u->u, to, size, got);
+    size_t left = u->map.size - u->at;
+    *got = size < left ? size : left;
+    memcpy(to, u->map.data + u->at, *got);
+    u->at += *got;
+    return SB_OK;
+}
+
+size_t sb_unpack_position(const struct sb_unpack *u)
+{
+    return u->packed ? (size_t)(u->u.z.next_in - u->map.data) : u->at;
+}
+
+void sb_unpack_free(struct sb_unpack *u)
+{
+    if (!u)
+        return;
+    if (u->packed)
+        (void)inflateEnd(&u->u.z);
+    sb_map_close(&u->map);
+    sb_free(u);
+}
+
 sb_status sb_bytes_head(const char *path, unsigned char *head, size_t want, size_t *have)
 {
-    struct sb_map m;
-    struct unpacker u;
+    struct sb_unpack *u;
     *have = 0;
-    sb_status st = sb_map_open(&m, path);
-    if (st != SB_OK)
-        return st;
-    if (is_gzip(&m)) {
-        st = unpack_begin(&u, path, &m);
-        if (st == SB_OK) {
-            st = unpack(&u, head, want, have);
-            (void)inflateEnd(&u.z);
-        }
-    } else {
-        *have = m.size < want ? m.size : want;
-        memcpy(head, m.data, *have);
-    }
-    sb_map_close(&m);
+    sb_status st = sb_unpack_new(&u, path);
+    if (st == SB_OK)
+        st = sb_unpack_read(u, head, want, have);
+    sb_unpack_free(u);
     return st;
 }

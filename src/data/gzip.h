@@ -33,4 +33,19 @@ void sb_bytes_close(struct sb_bytes *b);
 /* The first bytes, unpacked if need be: *have <= want of them, fewer if the file ends. */
 sb_status sb_bytes_head(const char *path, unsigned char *head, size_t want, size_t *have);
 
+/* The same bytes in order, a piece at a time: for what is too large to have at once. */
+struct sb_unpack;
+
+/* *out is NULL after a failure. */
+sb_status sb_unpack_new(struct sb_unpack **out, const char *path);
+
+/* Up to size more bytes, unpacked if need be; fewer only at the end. */
+sb_status sb_unpack_read(struct sb_unpack *u, void *to, size_t size, size_t *got);
+
+/* How much of the file has been read, packed as it is. */
+size_t sb_unpack_position(const struct sb_unpack *u);
+
+/* Accepts NULL. */
+void sb_unpack_free(struct sb_unpack *u);
+
 #endif
