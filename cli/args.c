@@ -24,6 +24,9 @@ static const struct flag {
     {"--json", NULL, CLI_JSON, SWITCH, offsetof(struct cli_args, json)},
     {"--split", "train or test", CLI_SPLIT, TEXT, offsetof(struct cli_args, split)},
     {"--sheet", "FILE.png", CLI_SHEET, TEXT, offsetof(struct cli_args, sheet)},
+    {"--label", "COLUMN", CLI_LABEL, TEXT, offsetof(struct cli_args, label)},
+    {"--data-dir", "DIR", CLI_DATA, TEXT, offsetof(struct cli_args, data_dir)},
+    {"--url", "BASE", CLI_URL, TEXT, offsetof(struct cli_args, url)},
 };
 
 __attribute__((format(printf, 2, 3))) static bool refuse(char message[CLI_MESSAGE],

@@ -23,15 +23,21 @@ enum cli_flags {
     CLI_QUIET = 1 << 6,   /* --quiet */
     CLI_JSON = 1 << 7,    /* --json */
     CLI_SPLIT = 1 << 8,   /* --split train|test */
-    CLI_SHEET = 1 << 9    /* --sheet FILE.png */
+    CLI_SHEET = 1 << 9,   /* --sheet FILE.png */
+    CLI_LABEL = 1 << 10,  /* --label COLUMN */
+    CLI_DATA = 1 << 11,   /* --data-dir DIR */
+    CLI_URL = 1 << 12     /* --url BASE */
 };
 
 struct cli_args {
-    const char *operand;       /* NULL when the command has none */
-    const char *out;           /* NULL: not given */
-    const char *isa;           /* NULL: not given */
-    const char *split;         /* NULL: not given */
-    const char *sheet;         /* NULL: not given */
+    const char *operand; /* NULL when the command has none */
+    const char *out;     /* NULL: not given */
+    const char *isa;     /* NULL: not given */
+    const char *split;   /* NULL: not given */
+    const char *sheet;   /* NULL: not given, as all of these */
+    const char *label;
+    const char *data_dir;
+    const char *url;
     const char *set[CLI_SETS]; /* [sets] "section.key=value" */
     size_t sets;
     unsigned threads; /* 0: not given */

@@ -25,6 +25,8 @@ extern const struct cli_command cli_cmd_data;
 
 /* The parts of sebays data; cmd_data.c has their table. */
 extern const struct cli_command cli_cmd_data_info;
+extern const struct cli_command cli_cmd_data_list;
+extern const struct cli_command cli_cmd_data_fetch;
 
 /* Prints the library's sentence of the failure st; returns the exit code for it. */
 int cli_fail(const char *command, sebays_status st);

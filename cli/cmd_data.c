@@ -3,6 +3,8 @@
 
 static const struct cli_command *const parts[] = {
     &cli_cmd_data_info,
+    &cli_cmd_data_list,
+    &cli_cmd_data_fetch,
     NULL,
 };
 
@@ -13,6 +15,8 @@ const struct cli_command cli_cmd_data = {
         "usage: sebays data PART [ARGUMENTS]\n"
         "\n"
         "  info       what a data set holds: shape, classes, mean and deviation\n"
+        "  list       the data sets known by name: which are here, and where\n"
+        "  fetch      download one of them\n"
         "\n"
         "  sebays data PART --help   a part's arguments, with examples\n"
         "\n"

@@ -22,21 +22,24 @@ const struct cli_command cli_cmd_data_info = {
     .operand = "PATH|NAME",
     .summary = "what a data set holds",
     .help =
-        "usage: sebays data info PATH|NAME [--split train|test] [--sheet FILE.png]\n"
-        "                        [--json]\n"
+        "usage: sebays data info PATH|NAME [--split train|test] [--label COLUMN]\n"
+        "                        [--sheet FILE.png] [--json] [--data-dir DIR]\n"
         "\n"
         "Prints format, shape, mean and standard deviation of each channel (of pixels "
         "in\n"
-        "0 .. 1), classes and how many examples each has.\n"
+        "0 .. 1) or feature, classes and how many examples each has.\n"
         "\n"
         "  --split train|test   default: train, or test if there is no train split\n"
+        "  --label COLUMN       of a table: the label, by name or number; default: last\n"
         "  --sheet FILE.png     also draw the first images of each class\n"
         "  --json               print a JSON object\n"
+        "  --data-dir DIR       where names are looked for besides ./data and Debian's\n"
+        "                       place; default: where sebays data fetch puts them\n"
         "\n"
         "examples:\n"
         "  sebays data info fashion-mnist\n"
         "  sebays data info data/cifar-10-batches-bin --split test --sheet cifar.png\n"
         "  sebays data info fashion-mnist --json | jq .classes\n",
-    .flags = CLI_SPLIT | CLI_SHEET | CLI_JSON,
+    .flags = CLI_SPLIT | CLI_LABEL | CLI_SHEET | CLI_JSON | CLI_DATA,
     .run = run,
 };

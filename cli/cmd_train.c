@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "data.h"
 #include "progress.h"
 #include "signals.h"
 
@@ -60,6 +61,7 @@ static int train(const struct cli_args *args, const struct sebays_recipe *recipe
 {
     struct cli_progress screen;
     struct sebays_result *result;
+    char place[CLI_PATH];
     cli_progress_init(&screen, args->quiet);
     if (!cli_signals_catch())
         fprintf(stderr, "sebays train: signals cannot be caught; Ctrl-C will not save\n");
@@ -67,6 +69,7 @@ static int train(const struct cli_args *args, const struct sebays_recipe *recipe
         .out = out,
         .isa = args->isa,
         .resume = args->resume,
+        .data_dir = cli_data_directory(NULL, place) ? place : NULL,
         .progress = cli_progress_show,
         .progress_context = &screen,
         .progress_seconds = 0.25,
@@ -99,7 +102,11 @@ static int run(const struct cli_args *args)
         fprintf(stderr, "sebays train: the run directory's path is too long\n");
         code = CLI_USAGE;
     } else if (args->dry_run) {
-        struct sebays_run_options o = {.isa = args->isa};
+        char place[CLI_PATH];
+        struct sebays_run_options o = {
+            .isa = args->isa,
+            .data_dir = cli_data_directory(NULL, place) ? place : NULL,
+        };
         sebays_status st = sebays_plan(recipe, &o, &plan);
         code = st == SEBAYS_OK ? cli_print("train", plan) : cli_fail("train", st);
     } else {

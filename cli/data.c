@@ -18,31 +18,34 @@ bool cli_data_directory(const char *dir, char out[CLI_PATH])
     return n >= 0 && n < CLI_PATH;
 }
 
-static int open_given(const char *command, const struct cli_args *args, const char *dir,
-                      struct sebays_data **out)
+/* "train" or "test". */
+static bool take_split(const char *command, const char *word, enum sebays_split *out)
 {
-    enum sebays_split split =
-        strcmp(args->split, "test") == 0 ? SEBAYS_TEST : SEBAYS_TRAIN;
-    if (split == SEBAYS_TRAIN && strcmp(args->split, "train") != 0) {
-        fprintf(stderr, "sebays %s: --split %s: want train or test\n", command,
-                args->split);
-        return CLI_USAGE;
-    }
-    sebays_status st = sebays_data_open(args->operand, dir, split, out);
-    return st == SEBAYS_OK ? CLI_OK : cli_fail(command, st);
+    *out = strcmp(word, "test") == 0 ? SEBAYS_TEST : SEBAYS_TRAIN;
+    if (*out == SEBAYS_TEST || strcmp(word, "train") == 0)
+        return true;
+    fprintf(stderr, "sebays %s: --split %s: want train or test\n", command, word);
+    return false;
 }
 
 int cli_data_open(const char *command, const struct cli_args *args,
                   struct sebays_data **out)
 {
     char place[CLI_PATH];
-    const char *dir = cli_data_directory(NULL, place) ? place : NULL;
+    struct sebays_data_options o = {.label = args->label};
     *out = NULL;
-    if (args->split)
-        return open_given(command, args, dir, out);
-    if (sebays_data_open(args->operand, dir, SEBAYS_TRAIN, out) == SEBAYS_OK ||
-        sebays_data_open(args->operand, dir, SEBAYS_TEST, out) == SEBAYS_OK)
+    if (cli_data_directory(args->data_dir, place))
+        o.data_dir = place;
+    if (args->split && !take_split(command, args->split, &o.split))
+        return CLI_USAGE;
+    sebays_status st = sebays_data_open(args->operand, &o, out);
+    if (st == SEBAYS_OK)
         return CLI_OK;
-    sebays_status st = sebays_data_open(args->operand, dir, SEBAYS_TRAIN, out);
-    return cli_fail(command, st); /* what is wrong with the train split says more */
+    o.split = SEBAYS_TEST;
+    if (!args->split && sebays_data_open(args->operand, &o, out) == SEBAYS_OK)
+        return CLI_OK;
+    o.split = SEBAYS_TRAIN;
+    if (!args->split) /* its sentence says more than what is wrong with a test split */
+        st = sebays_data_open(args->operand, &o, out);
+    return cli_fail(command, st);
 }

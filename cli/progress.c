@@ -12,13 +12,13 @@
 /* ---- the line ---- */
 
 /* Fields in the order they are shown; the higher the rank, the sooner it is left out. */
-enum { PHASE, MEMBER, EPOCH, PERCENT, RATE, LOSS, ACCURACY, LEFT, FIELDS };
+enum { PHASE, MEMBER, EPOCH, BAR, PERCENT, DONE, RATE, LOSS, ACCURACY, LEFT, FIELDS };
 static const int rank[FIELDS] = {
-    [PHASE] = 0,  [EPOCH] = 1, [LEFT] = 2,    [ACCURACY] = 3,
-    [MEMBER] = 4, [LOSS] = 5,  [PERCENT] = 6, [RATE] = 7,
+    [PHASE] = 0, [EPOCH] = 1,   [LEFT] = 2, [ACCURACY] = 3, [MEMBER] = 4,
+    [LOSS] = 5,  [PERCENT] = 6, [RATE] = 7, [DONE] = 8,     [BAR] = 9,
 };
 
-enum { FIELD = 48 };
+enum { FIELD = 48, BAR_WIDTH = 24 };
 
 static void format_left(double seconds, char out[FIELD])
 {
@@ -27,6 +27,21 @@ static void format_left(double seconds, char out[FIELD])
         snprintf(out, FIELD, "%lu:%02lu:%02lu left", s / 3600, s / 60 % 60, s % 60);
     else
         snprintf(out, FIELD, "%lu:%02lu left", s / 60, s % 60);
+}
+
+/* A download: how much of it, how fast. */
+static void format_bytes(const struct sebays_progress *r, char field[FIELDS][FIELD])
+{
+    double done = 1e-6 * (double)r->done, total = 1e-6 * (double)r->total;
+    int full = r->total ? (int)(BAR_WIDTH * done / total) : 0;
+    full = full < BAR_WIDTH ? full : BAR_WIDTH;
+    if (r->total > 0) {
+        snprintf(field[BAR], FIELD, "[%.*s%*s]", full, "########################",
+                 BAR_WIDTH - full, "");
+        snprintf(field[DONE], FIELD, "%.1f of %.1f MB", done, total);
+    }
+    if (r->rate > 0)
+        snprintf(field[RATE], FIELD, "%.1f MB/s", 1e-6 * r->rate);
 }
 
 /* Empty where the report does not know. */
@@ -41,7 +56,9 @@ static void format_fields(const struct sebays_progress *r, char field[FIELDS][FI
     if (r->total > 0)
         snprintf(field[PERCENT], FIELD, "%d %%",
                  (int)(100.0 * (double)r->done / (double)r->total));
-    if (r->rate > 0)
+    if (r->bytes)
+        format_bytes(r, field);
+    else if (r->rate > 0)
         snprintf(field[RATE], FIELD, "%.0f images/s", r->rate);
     if (!isnan(r->loss))
         snprintf(field[LOSS], FIELD, "loss %.4g", r->loss);
@@ -73,6 +90,8 @@ void cli_progress_line(const struct sebays_progress *report, int width,
     char field[FIELDS][FIELD];
     size_t room = width < 0 ? 0 : width < CLI_LINE ? (size_t)width : CLI_LINE - 1;
     format_fields(report, field);
+    if (width >= CLI_LINE) /* a line of a file; nothing there moves */
+        field[BAR][0] = '\0';
     int most = FIELDS;
     while (join(field, most, out) > room && most > 0)
         most--;

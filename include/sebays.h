@@ -44,13 +44,14 @@ void sebays_text_free(char *text);
 
 struct sebays_progress {
     const char *phase;        /* "explore", "exploit", ...; valid during the call */
-    uint64_t done, total;     /* images of the phase; total 0: unknown */
+    uint64_t done, total;     /* images (or bytes) of the phase; total 0: unknown */
     uint32_t member, members; /* member counts from 0; members 0: does not apply */
     uint32_t epoch, epochs;   /* likewise */
-    double rate;              /* images a second; 0: unknown */
+    double rate;              /* of them a second; 0: unknown */
     double seconds;           /* since the phase began */
     double seconds_left;      /* negative: unknown */
     double loss, accuracy;    /* the latest, accuracy on validation; NAN: none yet */
+    bool bytes;               /* done, total and rate are bytes */
     bool ended;               /* the last report of the phase */
 };
 
@@ -102,9 +103,10 @@ sebays_status sebays_options_text(char **out);
 
 /* How a run is carried out; none of it changes results. Zeroed is a good start. */
 struct sebays_run_options {
-    const char *out; /* run directory; needed for training */
-    const char *isa; /* kernels: "scalar", "avx2", "neon"; NULL: the best there is */
-    bool resume;     /* go on where the run directory stopped */
+    const char *out;      /* run directory; needed for training */
+    const char *isa;      /* kernels: "scalar", "avx2", "neon"; NULL: the best there is */
+    bool resume;          /* go on where the run directory stopped */
+    const char *data_dir; /* where data sets are looked for last, by name; may be NULL */
     sebays_progress_fn *progress; /* may be NULL, like log */
     void *progress_context;
     double progress_seconds; /* between two reports, at least */
@@ -147,19 +149,50 @@ enum sebays_split { SEBAYS_TRAIN, SEBAYS_TEST };
 /* One split of a data set, in memory. */
 struct sebays_data;
 
+/* Zeroed is a good start. */
+struct sebays_data_options {
+    enum sebays_split split;
+    const char *data_dir; /* where names are looked for after ./data; may be NULL */
+    const char *label;    /* of a table: the label's column, by name or number from 1;
+                             NULL: the last */
+};
+
 /* Opens a data set by its path, or by its name, which is looked for in ./data, in data_dir
- * (NULL: not there) and among Debian's data sets. The format is found out by looking. */
-sebays_status sebays_data_open(const char *name_or_path, const char *data_dir,
-                               enum sebays_split split, struct sebays_data **out);
+ * and among Debian's data sets. The format is found out by looking. */
+sebays_status sebays_data_open(const char *name_or_path,
+                               const struct sebays_data_options *options,
+                               struct sebays_data **out);
 void sebays_data_free(struct sebays_data *data);
 
-/* Format, shape, mean and deviation of each channel, classes and how many examples each
- * has; for people or as a JSON object. */
+/* Format, shape, mean and deviation of each channel (of bytes as 0 .. 1) or feature,
+ * classes and how many examples each has; for people or as a JSON object. */
 sebays_status sebays_data_info(const struct sebays_data *data, bool json, char **out);
 
-/* Writes a PNG file with the first images of each class, a row a class. SEBAYS_EMISSING in
- * a build without libpng. */
+/* Writes a PNG file with the first images of each class, a row a class. SEBAYS_EARG for a
+ * table, SEBAYS_EMISSING in a build without libpng. */
 sebays_status sebays_data_sheet(const struct sebays_data *data, const char *png);
+
+/* The data sets that are known by name: what they are, where each was found (as in
+ * sebays_data_open), or how large it would be to fetch. */
+sebays_status sebays_data_list(const char *data_dir, char **out);
+
+struct sebays_fetch_options {
+    const char *data_dir; /* where it goes, as data_dir/NAME; made if need be */
+    const char *url; /* directory of the files, instead of the published one; or NULL */
+    sebays_progress_fn *progress; /* may be NULL, like log */
+    void *progress_context;
+    double progress_seconds; /* between two reports, at least */
+    sebays_log_fn *log;
+    void *log_context;
+};
+
+/* Downloads a data set by its name, checks its SHA-256, unpacks it. *out is where it is
+ * now; *there: it was there before. What was downloaded when this fails or is canceled is
+ * kept, and the next call goes on from there. SEBAYS_EMISSING in a build without libcurl
+ * or libcrypto. */
+sebays_status sebays_data_fetch(const char *name,
+                                const struct sebays_fetch_options *options, char **out,
+                                bool *there);
 
 /* ---- model files ---- */
 

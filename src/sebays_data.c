@@ -2,43 +2,51 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/nearest.h"
+#include "base/text.h"
+#include "data/catalogue.h"
 #include "data/dataset.h"
+#include "data/fetch.h"
 #include "data/info.h"
 #include "data/sheet.h"
 #include "sebays.h"
+#include "sebays_callbacks.h"
 
 enum { PATH_BYTES = 4096 };
+
+/* Seconds before a download is tried for the second time. */
+static const double fetch_pause = 1.0;
 
 struct sebays_data {
     struct sb_dataset set;
     enum sb_split split;
 };
 
-static enum sb_split split_of(enum sebays_split split)
+/* Where names are looked for; dirs[2], returns how many. */
+static size_t places(const char *data_dir, const char *dirs[2])
 {
-    return split == SEBAYS_TRAIN ? SB_SPLIT_TRAIN : SB_SPLIT_TEST;
+    dirs[0] = "data";
+    dirs[1] = data_dir;
+    return data_dir ? 2 : 1;
 }
 
-static sb_status find(const char *name_or_path, const char *data_dir,
-                      char path[PATH_BYTES])
-{
-    const char *dirs[] = {"data", data_dir};
-    return sb_data_find(name_or_path, dirs, data_dir ? 2 : 1, path, PATH_BYTES);
-}
-
-sebays_status sebays_data_open(const char *name_or_path, const char *data_dir,
-                               enum sebays_split split, struct sebays_data **out)
+sebays_status sebays_data_open(const char *name_or_path,
+                               const struct sebays_data_options *options,
+                               struct sebays_data **out)
 {
     char path[PATH_BYTES];
+    const char *dirs[2];
+    size_t n = places(options->data_dir, dirs);
     *out = NULL;
-    sb_status st = find(name_or_path, data_dir, path);
+    sb_status st = sb_data_find(name_or_path, dirs, n, path, sizeof path);
     if (st != SB_OK)
         return (sebays_status)st;
     struct sebays_data *d = sb_calloc(1, sizeof *d);
     if (!d)
         return (sebays_status)sb_fail(SB_ENOMEM, "no memory for a data set");
-    d->split = split_of(split);
-    st = sb_dataset_open(&d->set, path, d->split);
+    d->split = options->split == SEBAYS_TRAIN ? SB_SPLIT_TRAIN : SB_SPLIT_TEST;
+    struct sb_open_options o = {.split = d->split, .label = options->label};
+    st = sb_dataset_open_with(&d->set, path, &o);
     if (st == SB_OK)
         *out = d;
     else
@@ -68,4 +76,65 @@ sebays_status sebays_data_info(const struct sebays_data *data, bool json, char *
 sebays_status sebays_data_sheet(const struct sebays_data *data, const char *png)
 {
     return (sebays_status)sb_sheet_of_classes(&data->set, png);
+}
+
+/* ---- by name ---- */
+
+sebays_status sebays_data_list(const char *data_dir, char **out)
+{
+    struct sb_text t = {0};
+    char path[PATH_BYTES];
+    const char *dirs[2];
+    size_t n = places(data_dir, dirs);
+    sb_text_add(&t, "%-14s %-43s %10s  %s\n", "name", "what", "download", "where");
+    for (size_t i = 0; i < sb_catalogue_rows(); i++) {
+        const struct sb_catalogue_row *row = sb_catalogue_row(i);
+        bool found = sb_data_find(row->name, dirs, n, path, sizeof path) == SB_OK;
+        sb_text_add(&t, "%-14s %-43s %7.1f MB  %s%s\n", row->name, row->what,
+                    1e-6 * (double)sb_catalogue_size(row),
+                    found ? path : "not here: sebays data fetch ",
+                    found ? "" : row->name);
+    }
+    return (sebays_status)sb_text_take(&t, out);
+}
+
+static sb_status unknown(const char *name)
+{
+    struct sb_nearest near = sb_nearest_begin(name);
+    for (size_t i = 0; i < sb_catalogue_rows(); i++)
+        sb_nearest_offer(&near, sb_catalogue_row(i)->name);
+    return sb_fail(SB_EARG,
+                   "there is no data set '%s' to fetch; the nearest is '%s', and 'sebays "
+                   "data list' shows all",
+                   name, near.best);
+}
+
+sebays_status sebays_data_fetch(const char *name,
+                                const struct sebays_fetch_options *options, char **out,
+                                bool *there)
+{
+    struct sb_callbacks c = {.progress = options->progress,
+                             .progress_context = options->progress_context,
+                             .log = options->log,
+                             .log_context = options->log_context};
+    char path[SB_FETCH_PATH];
+    struct sb_text t = {0};
+    *out = NULL;
+    *there = false;
+    sb_callbacks_begin(&c, options->progress_seconds);
+    struct sb_fetch_options o = {.row = sb_catalogue_find(name),
+                                 .directory = options->data_dir,
+                                 .base = options->url,
+                                 .pause = fetch_pause,
+                                 .progress = sb_callbacks_progress(&c),
+                                 .log = sb_callbacks_log(&c)};
+    if (!o.row)
+        return (sebays_status)unknown(name);
+    if (!o.directory)
+        return (sebays_status)sb_fail(SB_EARG, "fetching needs a data directory");
+    sb_status st = sb_fetch(&o, path, there);
+    if (st != SB_OK)
+        return (sebays_status)st;
+    sb_text_add(&t, "%s", path);
+    return (sebays_status)sb_text_take(&t, out);
 }

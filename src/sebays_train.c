@@ -1,13 +1,12 @@
 /* sebays_train - the part of include/sebays.h that runs things. */
 #include <string.h>
 
-#include "base/log.h"
 #include "base/mem.h"
-#include "base/progress.h"
 #include "base/threads.h"
 #include "kernels/kernels.h"
 #include "options.h"
 #include "sebays.h"
+#include "sebays_callbacks.h"
 #include "sebays_recipe.h"
 #include "train/trainer.h"
 
@@ -15,40 +14,10 @@ struct sebays_result {
     struct sb_run_result run;
 };
 
-/* ---- callbacks, translated ----------------------------------------------------------- */
-
-static bool report(void *context, const struct sb_progress_report *r)
-{
-    const struct sebays_run_options *o = context;
-    struct sebays_progress p = {
-        .phase = r->phase,
-        .done = r->done,
-        .total = r->total,
-        .member = r->member,
-        .members = r->members,
-        .epoch = r->epoch,
-        .epochs = r->epochs,
-        .rate = r->rate,
-        .seconds = r->seconds,
-        .seconds_left = r->seconds_left,
-        .loss = r->loss,
-        .accuracy = r->accuracy,
-        .ended = r->ended,
-    };
-    return o->progress(o->progress_context, &p);
-}
-
-static void write_log(void *context, enum sb_log_level level, const char *line)
-{
-    const struct sebays_run_options *o = context;
-    o->log(o->log_context, (enum sebays_level)level, line);
-}
-
 /* What a call shares with the library. */
 struct call {
-    struct sebays_run_options options; /* a copy: callbacks get its address */
-    struct sb_log log;
-    struct sb_progress progress;
+    struct sb_callbacks callbacks;
+    struct sb_config config; /* the recipe's, with one more place to look for data */
     struct sb_env env;
 };
 
@@ -56,13 +25,17 @@ static sb_status begin(struct call *c, const struct sebays_recipe *recipe,
                        const struct sebays_run_options *options)
 {
     uint32_t threads = recipe->recipe.config.train.threads;
-    *c = (struct call){.options = *options};
-    c->log =
-        (struct sb_log){.level = SB_LOG_INFO, .write = write_log, .context = &c->options};
-    c->progress = (struct sb_progress){
-        .report = report, .context = &c->options, .interval = options->progress_seconds};
+    *c = (struct call){
+        .callbacks = {.progress = options->progress,
+                      .progress_context = options->progress_context,
+                      .log = options->log,
+                      .log_context = options->log_context},
+        .config = recipe->recipe.config,
+    };
+    sb_callbacks_begin(&c->callbacks, options->progress_seconds);
+    c->config.data.last_dir = options->data_dir;
     c->env.threads = threads ? (int)threads : sb_threads_available();
-    c->env.log = options->log ? &c->log : NULL;
+    c->env.log = sb_callbacks_log(&c->callbacks);
     if (!recipe->recipe.method)
         return sb_fail(SB_EARG,
                        "the recipe was not checked: call sebays_recipe_check first");
@@ -98,10 +71,9 @@ sebays_status sebays_train(const struct sebays_recipe *recipe,
         .recipe = text,
         .essence = essence,
         .resume = options->resume,
-        .progress = options->progress ? &c.progress : NULL,
+        .progress = sb_callbacks_progress(&c.callbacks),
     };
-    st = sb_run_train(&c.env, &recipe->recipe.config, recipe->recipe.method, &o,
-                      &result->run);
+    st = sb_run_train(&c.env, &c.config, recipe->recipe.method, &o, &result->run);
     if (st == SB_OK) {
         *out = result;
         result = NULL;
@@ -164,6 +136,6 @@ sebays_status sebays_plan(const struct sebays_recipe *recipe,
     *out = NULL;
     sb_status st = begin(&c, recipe, options);
     if (st == SB_OK)
-        st = sb_run_plan(&c.env, &recipe->recipe.config, recipe->recipe.method, out);
+        st = sb_run_plan(&c.env, &c.config, recipe->recipe.method, out);
     return (sebays_status)st;
 }

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "base/mem.h"
+#include "data/catalogue.h"
 #include "data/reader.h"
 
 static const struct sb_reader *const readers[] = {&sb_reader_idx, &sb_reader_cifar,
@@ -216,11 +217,11 @@ static sb_status not_found(const char *name, const char *const *dirs, size_t ndi
     for (size_t i = 0, used = 0; i < ndirs && used < sizeof list; i++)
         used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", dirs[i],
                                  i + 1 < ndirs ? ", " : " or ");
-    return sb_fail(SB_EIO, "there is no data set %s in %s%s; %s", name, list,
-                   debian_directory,
-                   strcmp(name, "fashion-mnist") == 0
-                       ? "install Debian's dataset-fashion-mnist or give its path"
-                       : "give its path, or the directory that has it");
+    const struct sb_catalogue_row *row = sb_catalogue_find(name);
+    return sb_fail(SB_EIO, "there is no data set %s in %s%s; %s%s%sgive %s", name, list,
+                   debian_directory, row ? "get it with 'sebays data fetch " : "",
+                   row ? row->name : "", row ? "', or " : "",
+                   row ? "its path" : "its path, or the directory that has it");
 }
 
 sb_status sb_data_find(const char *name_or_path, const char *const *dirs, size_t ndirs,

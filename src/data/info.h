@@ -1,8 +1,7 @@
 /* info - what a data set holds: shape, classes and how many of each, mean and deviation.
  *
- * Mean and deviation are those of pixels in 0 .. 1, of each channel over all images: the
- * numbers a recipe's data.mean and data.sd take. They come from integer sums, so they do
- * not depend on any order.
+ * Mean and deviation are those of each channel over all images, bytes counted as 0 .. 1:
+ * the numbers a recipe's data.mean and data.sd take; of a table, those of each feature.
  */
 #ifndef SB_DATA_INFO_H
 #define SB_DATA_INFO_H
@@ -16,7 +15,8 @@ struct sb_data_info {
     double *mean, *sd; /* [data->channels] owned; sd is the population's */
 };
 
-/* i needs no fini after a failure, but may have it. */
+/* Looks at every example; one that cannot be read is a failure. i needs no fini after
+ * one, but may have it. */
 sb_status sb_data_info_init(struct sb_data_info *i, const struct sb_dataset *d,
                             enum sb_split split);
 void sb_data_info_fini(struct sb_data_info *i);

@@ -154,29 +154,71 @@ static uint32_t longest_name(const struct sb_dataset *d, uint32_t rows)
     return most < LETTERS_MOST ? (uint32_t)most : LETTERS_MOST;
 }
 
-static void fill_classes(struct sb_sheet *s, const struct sb_dataset *d)
+/* Between what the values of a float set lie. */
+static void find_span(const struct sb_dataset *d, float *least, float *most)
+{
+    size_t n = d->n * sb_dataset_elements(d);
+    *least = *most = d->values[0];
+    for (size_t i = 0; i < n; i++) {
+        *least = d->values[i] < *least ? d->values[i] : *least;
+        *most = d->values[i] > *most ? d->values[i] : *most;
+    }
+}
+
+/* out = example i as bytes; floats from their least, black, to their most, white. */
+static sb_status example_bytes(const struct sb_dataset *d, uint32_t i, float least,
+                               float most, uint8_t *room, const uint8_t **out)
+{
+    size_t n = sb_dataset_elements(d);
+    if (d->element == SB_BYTES)
+        return sb_dataset_image(d, i, room, out);
+    float scale = most > least ? 255.0f / (most - least) : 0.0f;
+    for (size_t k = 0; k < n; k++)
+        room[k] = (uint8_t)((d->values[i * n + k] - least) * scale + 0.5f);
+    *out = room;
+    return SB_OK;
+}
+
+static sb_status fill_classes(struct sb_sheet *s, const struct sb_dataset *d,
+                              uint8_t *room)
 {
     uint32_t used[SB_SHEET_ROWS] = {0};
     char number[NAME_BYTES];
+    float least = 0.0f, most = 0.0f;
+    sb_status st = SB_OK;
+    if (d->element == SB_FLOATS)
+        find_span(d, &least, &most);
     for (uint32_t c = 0; c < s->rows; c++)
         sb_sheet_name(s, c, class_name(d, c, number));
-    for (uint32_t i = 0; i < d->n; i++) {
+    for (uint32_t i = 0; i < d->n && st == SB_OK; i++) {
         uint32_t c = d->labels[i];
-        if (c < s->rows && used[c] < s->columns)
-            sb_sheet_put(s, c, used[c]++, d->images + i * sb_dataset_elements(d));
+        const uint8_t *image;
+        if (c >= s->rows || used[c] >= s->columns)
+            continue;
+        st = example_bytes(d, i, least, most, room, &image);
+        if (st == SB_OK)
+            sb_sheet_put(s, c, used[c]++, image);
     }
+    return st;
 }
 
 sb_status sb_sheet_of_classes(const struct sb_dataset *d, const char *path)
 {
     struct sb_sheet s;
+    if (sb_dataset_tabular(d) || !d->labels)
+        return sb_fail(SB_EARG, "%s: %s cannot be drawn", d->path,
+                       d->labels ? "the rows of a table" : "images without labels");
     uint32_t rows = d->classes < SB_SHEET_ROWS ? d->classes : SB_SHEET_ROWS;
+    uint8_t *room = sb_malloc(sb_dataset_elements(d), 1);
     sb_status st = sb_sheet_init(&s, rows, SB_SHEET_COLUMNS, d->channels, d->height,
                                  d->width, longest_name(d, rows));
-    if (st == SB_OK) {
-        fill_classes(&s, d);
+    if (st == SB_OK && !room)
+        st = sb_fail(SB_ENOMEM, "%s: no memory for an image", d->path);
+    if (st == SB_OK)
+        st = fill_classes(&s, d, room);
+    if (st == SB_OK)
         st = sb_sheet_write(&s, path);
-    }
     sb_sheet_fini(&s);
+    sb_free(room);
     return st;
 }

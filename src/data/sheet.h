@@ -45,7 +45,8 @@ void sb_sheet_fini(struct sb_sheet *s);
 enum { SB_SHEET_ROWS = 100, SB_SHEET_COLUMNS = 10 };
 
 /* A row a class, the first SB_SHEET_COLUMNS images of each; of more than SB_SHEET_ROWS
- * classes, the first ones. */
+ * classes, the first ones. Float images are stretched from their least value, black, to
+ * their most. SB_EARG for a table. */
 sb_status sb_sheet_of_classes(const struct sb_dataset *d, const char *path);
 
 #endif

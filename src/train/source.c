@@ -33,6 +33,8 @@ static sb_status open_sets(struct sb_source *s, const struct sb_config *c)
     const char *dirs[MAX_DIRS];
     memcpy(list, c->data.dir, sizeof list);
     size_t n = cut_dirs(list, dirs);
+    if (c->data.last_dir && n < MAX_DIRS)
+        dirs[n++] = c->data.last_dir;
     sb_status st = sb_data_find(c->data.set, dirs, n, path, sizeof path);
     if (st == SB_OK)
         st = sb_dataset_open(&s->train, path, SB_SPLIT_TRAIN);

@@ -6,6 +6,7 @@ sebays=$1
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
+export XDG_DATA_HOME=/nowhere # no data set of the user's
 failed=0
 
 fault()
@@ -79,7 +80,7 @@ refused 2 'sebays recipe: train.batch = x: want a whole number in [1, 65536]' \
 mkdir set
 refused 1 'sebays train: there is no data set at ./none' \
     train good.ini --set data.set=./none --out run
-refused 1 'sebays train: there is no data set nono in data or /usr/share/datasets; give its path, or the directory that has it' \
+refused 1 'sebays train: there is no data set nono in data, /nowhere/sebays or /usr/share/datasets; give its path, or the directory that has it' \
     train good.ini --set data.set=nono --out run
 printf '\000\000\010\003\000\000\000\002\000\000\000\004\000\000\000\004123' >set/train-images-idx3-ubyte
 printf '\000\000\010\001\000\000\000\002\000\001' >set/train-labels-idx1-ubyte
