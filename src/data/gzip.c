@@ -213,21 +213,37 @@ struct sb_unpack {
     struct unpacker u; /* of a packed one */
 };
 
-sb_status sb_unpack_new(struct sb_unpack **out, const char *path)
+static void stream_end(struct sb_unpack *u)
 {
-    *out = NULL;
-    struct sb_unpack *u = sb_calloc(1, sizeof *u);
-    if (!u)
-        return no_memory(path);
+    if (u->packed)
+        (void)inflateEnd(&u->u.z);
+    sb_map_close(&u->map);
+}
+
+static sb_status stream_begin(struct sb_unpack *u, const char *path)
+{
+    *u = (struct sb_unpack){0};
     sb_status st = sb_map_open(&u->map, path);
     if (st == SB_OK && is_gzip(&u->map)) {
         st = unpack_begin(&u->u, path, &u->map);
         u->packed = st == SB_OK;
     }
+    if (st != SB_OK)
+        stream_end(u);
+    return st;
+}
+
+sb_status sb_unpack_new(struct sb_unpack **out, const char *path)
+{
+    *out = NULL;
+    struct sb_unpack *u = sb_malloc(1, sizeof *u);
+    if (!u)
+        return no_memory(path);
+    sb_status st = stream_begin(u, path);
     if (st == SB_OK)
         *out = u;
     else
-        sb_unpack_free(u);
+        sb_free(u);
     return st;
 }
 
@@ -251,19 +267,18 @@ void sb_unpack_free(struct sb_unpack *u)
 {
     if (!u)
         return;
-    if (u->packed)
-        (void)inflateEnd(&u->u.z);
-    sb_map_close(&u->map);
+    stream_end(u);
     sb_free(u);
 }
 
 sb_status sb_bytes_head(const char *path, unsigned char *head, size_t want, size_t *have)
 {
-    struct sb_unpack *u;
+    struct sb_unpack u;
     *have = 0;
-    sb_status st = sb_unpack_new(&u, path);
-    if (st == SB_OK)
-        st = sb_unpack_read(u, head, want, have);
-    sb_unpack_free(u);
+    sb_status st = stream_begin(&u, path);
+    if (st != SB_OK)
+        return st;
+    st = sb_unpack_read(&u, head, want, have);
+    stream_end(&u);
     return st;
 }
