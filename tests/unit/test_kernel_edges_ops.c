@@ -272,9 +272,13 @@ static void norm_backward_refuses_other_shapes(void **state)
     (void)state;
     struct norm_rig r;
     init_norm(&r);
-    const struct sb_norm_backward good = {&r.a[0],          &r.a[0],         &r.a[0],
-                                          &r.a[0],          &r.a[0],         0,
-                                          r.per_channel[6], r.per_channel[7]};
+    const struct sb_norm_backward good = {.dy = &r.a[0],
+                                          .y = &r.a[0],
+                                          .x = &r.a[0],
+                                          .dx = &r.a[0],
+                                          .residual = &r.a[0],
+                                          .dgamma = r.per_channel[6],
+                                          .dbeta = r.per_channel[7]};
     struct sb_norm_backward b = good;
     b.x = &r.a[2];
     refused(sb_norm_backward(&r.env, &r.n, &b), SB_EARG,
