@@ -54,6 +54,8 @@ static const struct sb_option table[] = {
     TEXT(data.set, 0, "fashion-mnist", "data set: a known name, or a path"),
     TEXT(data.dir, SB_OPTION_FREE, "data",
          "where to look for known sets before the system's place, ':' between"),
+    TEXT(data.size, 0, "auto",
+         "image files become HEIGHTxWIDTH, such as 32x32; auto: as the first one is"),
     REAL(data.validation, ABOVE, 0, 1e9, "0.1",
          "validation part: below 1 a share of the training set, else a count"),
     CHOICE(data.split, split_words, "tail",

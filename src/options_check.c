@@ -3,10 +3,18 @@
  * Each check names the option to change, what it is and why that cannot be. */
 #include <math.h>
 
+#include "data/image.h"
 #include "options.h"
+#include "train/source.h"
 
 static sb_status check_data(const struct sb_config_data *d)
 {
+    uint32_t height, width;
+    if (!sb_source_size(d->size, &height, &width))
+        return sb_fail(SB_EARG,
+                       "data.size = %s: want auto or HEIGHTxWIDTH with sides from 1 to "
+                       "%d, such as 32x32",
+                       d->size, SB_IMAGE_SIDE_MOST);
     if (d->validation >= 1 && d->validation != floor(d->validation))
         return sb_fail(SB_EARG,
                        "data.validation = %g: want a share below 1 or a whole number",

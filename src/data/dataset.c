@@ -10,7 +10,7 @@
 #include "data/reader.h"
 
 static const struct sb_reader *const readers[] = {&sb_reader_idx, &sb_reader_cifar,
-                                                  &sb_reader_arrays};
+                                                  &sb_reader_arrays, &sb_reader_folder};
 enum { READERS = sizeof readers / sizeof *readers };
 
 /* Debian's dataset-* packages put theirs here. */
@@ -118,6 +118,18 @@ static sb_status copy_path(struct sb_dataset *d, const char *path)
     return SB_OK;
 }
 
+static sb_status check_size(const struct sb_dataset *d, const struct sb_open_options *o)
+{
+    if ((o->height == 0 || o->height == d->height) &&
+        (o->width == 0 || o->width == d->width))
+        return SB_OK;
+    return sb_fail(SB_EARG,
+                   "%s has %s of %u x %u, which cannot become %u x %u; only image files "
+                   "can",
+                   d->path, sb_dataset_tabular(d) ? "rows" : "images", d->height,
+                   d->width, o->height, o->width);
+}
+
 sb_status sb_dataset_open(struct sb_dataset *d, const char *path, enum sb_split split)
 {
     return sb_dataset_open_with(d, path, &(struct sb_open_options){.split = split});
@@ -140,6 +152,8 @@ sb_status sb_dataset_open_with(struct sb_dataset *d, const char *path,
         st = copy_path(d, path);
     if (st == SB_OK)
         st = readers[reader]->open(d, &p, o);
+    if (st == SB_OK)
+        st = check_size(d, o);
     if (st != SB_OK)
         sb_dataset_fini(d);
     return st;

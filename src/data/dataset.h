@@ -63,6 +63,8 @@ struct sb_open_options {
     const struct sb_dataset *like;
     /* Labels may be missing, as for prediction: then labels is NULL and classes 0. */
     bool unlabelled;
+    /* Image files become this size; 0: that of the first one. */
+    uint32_t height, width;
 };
 
 /* Opens one split of a directory, or one file; a file whose name says that it is the

@@ -1,6 +1,7 @@
 /* image - see image.h: which decoder, and colours. */
 #include "data/image.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -76,6 +77,7 @@ sb_status sb_image_decode(const struct sb_image_file *f,
     decode_fn *decode = NULL;
     struct sb_image_shape own;
     struct sb_pixels p = {0};
+    assert(shape->channels == 1 || shape->channels == 3);
     sb_status st = choose(f, &decode);
     if (st == SB_OK)
         st = decode(f, &own, shape, &p);

@@ -42,8 +42,8 @@ struct sb_image_shape {
 /* What the file's header says. SB_EFORMAT; SB_EMISSING if this build cannot read it. */
 sb_status sb_image_look(const struct sb_image_file *f, struct sb_image_shape *shape);
 
-/* out[channels][height][width] = the image in that shape (sides from 1 to
- * SB_IMAGE_SIDE_MOST). SB_EFORMAT, SB_ENOMEM, SB_EMISSING. */
+/* out[channels][height][width] = the image in that shape (1 or 3 channels,
+ * sides from 1 to SB_IMAGE_SIDE_MOST: the caller's promise). SB_EFORMAT, SB_ENOMEM, SB_EMISSING. */
 sb_status sb_image_decode(const struct sb_image_file *f,
                           const struct sb_image_shape *shape, uint8_t *out);
 

@@ -58,8 +58,9 @@ static size_t utf8_length(const unsigned char *s, size_t left)
     return more + 1;
 }
 
-static bool is_text(const unsigned char *s, size_t size)
+bool sb_names_valid(const char *name, size_t size)
 {
+    const unsigned char *s = (const unsigned char *)name;
     for (size_t i = 0, step; i < size; i += step) {
         step = utf8_length(s + i, size - i);
         if (step == 0 || s[i] < 0x20 || s[i] == 0x7f)
@@ -99,7 +100,7 @@ static sb_status read_lines(struct sb_dataset *d, const char *path,
         line++;
         if (length == 0)
             continue;
-        if (!is_text(name, length))
+        if (!sb_names_valid((const char *)name, length))
             return sb_fail(SB_EFORMAT, "%s: line %u is not a class name in UTF-8", path,
                            line);
         if (count < d->classes) {

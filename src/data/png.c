@@ -14,7 +14,12 @@
 
 #include "base/mem.h"
 
-enum { REASON_BYTES = 128, CHUNK_BYTES_MOST = 8 << 20, CHUNKS_MOST = 1000 };
+enum {
+    REASON_BYTES = 128,
+    CHUNK_BYTES_MOST = 8 << 20,
+    CHUNKS_MOST = 1000,
+    DEFLATE_MOST = 1032
+};
 
 struct job {
     const struct sb_image_file *file;
@@ -119,8 +124,17 @@ static void read_rows(struct job *j, uint8_t *to, size_t row_bytes, int passes)
     png_read_end(j->png, NULL);
 }
 
+/* Before memory is asked for: deflate makes at most 1032 bytes of one. */
+static void check_bytes(struct job *j)
+{
+    size_t need = png_get_rowbytes(j->png, j->info) * j->shape->height / DEFLATE_MOST;
+    if (need > j->file->size)
+        png_error(j->png, "too few bytes for so many pixels");
+}
+
 static void read_pixels(struct job *j)
 {
+    check_bytes(j);
     int passes = png_set_interlace_handling(j->png);
     png_read_update_info(j->png, j->info);
     uint32_t channels = j->shape->channels, have = png_get_channels(j->png, j->info);

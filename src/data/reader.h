@@ -35,6 +35,8 @@ extern const struct sb_reader sb_reader_idx; /* MNIST, Fashion-MNIST, KMNIST */
 extern const struct sb_reader
     sb_reader_cifar; /* CIFAR-10 and CIFAR-100, binary version */
 extern const struct sb_reader sb_reader_arrays; /* NumPy: .npy and .npz */
+extern const struct sb_reader
+    sb_reader_folder; /* a folder of PNG, JPEG files per class */
 
 /* "train" or "test". */
 const char *sb_split_name(enum sb_split split);
@@ -48,6 +50,9 @@ const char *sb_reader_basename(const char *path);
 
 /* names[count] copied into d->class_names; count is d->classes. */
 sb_status sb_names_copy(struct sb_dataset *d, const char *const *names);
+
+/* Whether it is UTF-8 without control characters. */
+bool sb_names_valid(const char *name, size_t length);
 
 /* One name a line, blank lines apart, exactly d->classes of them. */
 sb_status sb_names_read(struct sb_dataset *d, const char *path);

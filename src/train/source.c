@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "data/image.h"
+
 /* Published per-channel means and deviations of pixels in [0, 1]. */
 struct known {
     const char *format;
@@ -27,6 +29,47 @@ static size_t cut_dirs(char *list, const char *dirs[MAX_DIRS])
     return n;
 }
 
+/* A side in digits up to `end`; 0: it is none. */
+static uint32_t read_side(const char *text, const char *end)
+{
+    uint32_t side = 0;
+    for (; text < end && *text >= '0' && *text <= '9' && side <= SB_IMAGE_SIDE_MOST;
+         text++)
+        side = 10 * side + (uint32_t)(*text - '0');
+    return text == end && side <= SB_IMAGE_SIDE_MOST ? side : 0;
+}
+
+bool sb_source_size(const char *text, uint32_t *height, uint32_t *width)
+{
+    const char *cross = strchr(text, 'x');
+    *height = *width = 0;
+    if (strcmp(text, "auto") == 0)
+        return true;
+    if (!cross)
+        return false;
+    *height = read_side(text, cross);
+    *width = read_side(cross + 1, text + strlen(text));
+    return *height > 0 && *width > 0;
+}
+
+/* The test part is read like the training part: the same classes and size of images. */
+static sb_status open_parts(struct sb_source *s, const struct sb_config *c,
+                            const char *path)
+{
+    struct sb_open_options o = {.split = SB_SPLIT_TRAIN};
+    (void)sb_source_size(c->data.size, &o.height, &o.width); /* checked with the recipe */
+    sb_status st = sb_dataset_open_with(&s->train, path, &o);
+    if (st != SB_OK)
+        return st;
+    if (s->train.whole)
+        return sb_fail(SB_EARG,
+                       "%s is all in one, without a part for the test; put that apart, "
+                       "in a folder or file named test beside one named train",
+                       path);
+    o = (struct sb_open_options){.split = SB_SPLIT_TEST, .like = &s->train};
+    return sb_dataset_open_with(&s->test, path, &o);
+}
+
 static sb_status open_sets(struct sb_source *s, const struct sb_config *c)
 {
     char list[SB_CONFIG_PATH], path[4096];
@@ -37,9 +80,7 @@ static sb_status open_sets(struct sb_source *s, const struct sb_config *c)
         dirs[n++] = c->data.last_dir;
     sb_status st = sb_data_find(c->data.set, dirs, n, path, sizeof path);
     if (st == SB_OK)
-        st = sb_dataset_open(&s->train, path, SB_SPLIT_TRAIN);
-    if (st == SB_OK)
-        st = sb_dataset_open(&s->test, path, SB_SPLIT_TEST);
+        st = open_parts(s, c, path);
     if (st == SB_OK)
         st = sb_dataset_match(&s->train, &s->test);
     return st;

@@ -22,6 +22,9 @@ struct sb_source {
     struct sb_batch_source validation; /* ... but for the recipe that wants it */
 };
 
+/* data.size as numbers, 0 for "auto"; false if it is neither that nor HEIGHTxWIDTH. */
+bool sb_source_size(const char *text, uint32_t *height, uint32_t *width);
+
 /* The views point into s: it must not move. The caller calls sb_source_fini, also after a
  * failure. */
 sb_status sb_source_open(struct sb_source *s, const struct sb_env *env,

@@ -168,6 +168,8 @@ static void malformed_png(void **state)
         b, size,
         "x: its header says 16384 x 16384 pixels; want sides from 1 to 16384 and "
         "at most 67108864 pixels");
+    put_in_header(b, 20, 4096);
+    refused_file(b, size, "x: not a sound PNG file: too few bytes for so many pixels");
     put_in_header(b, 16, 0);
     refused_file(b, size, "x: not a sound PNG file: Invalid IHDR data");
     put_in_header(b, 16, PNG_WIDTH);

@@ -270,6 +270,18 @@ static void cross_checks(void **state)
     assert_unresolved("[method]\ndelta_t = 3\ngrow_batches = 4\n",
                       "method.grow_batches = 4: there are only method.delta_t = 3 "
                       "batches between two updates");
+    static const char *const sizes[] = {
+        "32",   "x32",   "32x",     "0x1",           "1x0",
+        "-1x1", "1x1x1", "16385x1", "1x99999999999", "32 x 32"};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        char text[64], sentence[256];
+        snprintf(text, sizeof text, "[data]\nsize = %s\n", sizes[i]);
+        snprintf(sentence, sizeof sentence,
+                 "data.size = %s: want auto or HEIGHTxWIDTH with sides from 1 to 16384, "
+                 "such as 32x32",
+                 sizes[i]);
+        assert_unresolved(text, sentence);
+    }
     assert_unresolved("[data]\nvalidation = 2.5\n",
                       "data.validation = 2.5: want a share below 1 or a whole number");
     assert_unresolved("[data]\nnormalise = values\nmean = 1 2 3\nsd = 1\n",
