@@ -7,10 +7,12 @@
 
 #include "base/mem.h"
 #include "data/catalogue.h"
+#include "data/columns.h"
 #include "data/reader.h"
 
 static const struct sb_reader *const readers[] = {&sb_reader_idx, &sb_reader_cifar,
-                                                  &sb_reader_arrays, &sb_reader_folder};
+                                                  &sb_reader_arrays, &sb_reader_folder,
+                                                  &sb_reader_csv};
 enum { READERS = sizeof readers / sizeof *readers };
 
 /* Debian's dataset-* packages put theirs here. */
@@ -170,6 +172,7 @@ void sb_dataset_fini(struct sb_dataset *d)
     sb_free(d->labels);
     sb_free(d->class_names);
     sb_free(d->path);
+    sb_columns_free(d->columns);
     *d = (struct sb_dataset){0};
 }
 

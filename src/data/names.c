@@ -58,15 +58,23 @@ static size_t utf8_length(const unsigned char *s, size_t left)
     return more + 1;
 }
 
-bool sb_names_valid(const char *name, size_t size)
+bool sb_names_is_utf8(const char *text, size_t size)
 {
-    const unsigned char *s = (const unsigned char *)name;
+    const unsigned char *s = (const unsigned char *)text;
     for (size_t i = 0, step; i < size; i += step) {
         step = utf8_length(s + i, size - i);
-        if (step == 0 || s[i] < 0x20 || s[i] == 0x7f)
+        if (step == 0)
             return false;
     }
     return true;
+}
+
+bool sb_names_valid(const char *text, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        if ((unsigned char)text[i] < 0x20 || text[i] == 0x7f)
+            return false;
+    return sb_names_is_utf8(text, size);
 }
 
 static bool is_blank(unsigned char c)

@@ -36,7 +36,8 @@ extern const struct sb_reader
     sb_reader_cifar; /* CIFAR-10 and CIFAR-100, binary version */
 extern const struct sb_reader sb_reader_arrays; /* NumPy: .npy and .npz */
 extern const struct sb_reader
-    sb_reader_folder; /* a folder of PNG, JPEG files per class */
+    sb_reader_folder;                        /* a folder of PNG, JPEG files per class */
+extern const struct sb_reader sb_reader_csv; /* any text: asked last */
 
 /* "train" or "test". */
 const char *sb_split_name(enum sb_split split);
@@ -56,5 +57,8 @@ bool sb_names_valid(const char *name, size_t length);
 
 /* One name a line, blank lines apart, exactly d->classes of them. */
 sb_status sb_names_read(struct sb_dataset *d, const char *path);
+
+/* Whether s[size] is UTF-8. */
+bool sb_names_is_utf8(const char *s, size_t size);
 
 #endif
