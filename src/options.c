@@ -8,6 +8,7 @@
 
 #include "base/nearest.h"
 #include "base/rng.h"
+#include "eval/metrics.h"
 
 /* ---- the table ---- */
 
@@ -118,7 +119,7 @@ static const struct sb_option table[] = {
     COUNT(train.checkpoint_epochs, SB_OPTION_FREE, 0, EPOCHS, "0",
           "epochs between two checkpoints; 0: not by epochs"),
 
-    COUNT(eval.bins, 0, 1, 1000, "15", "bins of the calibration error"),
+    COUNT(eval.bins, 0, 1, SB_METRICS_BINS, "15", "bins of the calibration error"),
     CHOICE(eval.sampling, sampling_words, "draw",
            "posterior at test: one draw kept with the member, several, mean, or noise"),
     COUNT(eval.draws, 0, 1, 1e6, "10", "draws a member, where sampling = draws"),

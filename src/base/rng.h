@@ -28,6 +28,9 @@ enum sb_purpose {
     SB_RNG_SAMPLE,      /* weights drawn from the posterior for prediction */
     SB_RNG_CORRUPT,     /* image corruptions */
     SB_RNG_SPLIT,       /* stratified validation split */
+    SB_RNG_SUBSET,      /* subsets of an ensemble's members */
+    SB_RNG_ATTACK,      /* where an attack starts */
+    SB_RNG_EMBED,       /* first vectors of an embedding */
     SB_RNG_TEST = 63    /* tests and benchmarks */
 };
 

@@ -3,11 +3,8 @@
 
 #include <math.h>
 #include <stdbool.h>
-#include <stdlib.h>
 
-#include "base/mem.h"
-
-static sb_status check_probs(const struct sb_probs *p)
+sb_status sb_metrics_check(const struct sb_probs *p)
 {
     if (p->n == 0 || p->members == 0 || p->classes == 0)
         return sb_fail(
@@ -34,7 +31,7 @@ static double mean_prob(const struct sb_probs *p, size_t example, size_t class)
 
 sb_status sb_metrics_mean(const struct sb_probs *p, float *mean)
 {
-    sb_status st = check_probs(p);
+    sb_status st = sb_metrics_check(p);
     if (st != SB_OK)
         return st;
     for (size_t i = 0; i < p->n; i++)
@@ -54,37 +51,46 @@ sb_status sb_metrics_init(struct sb_metrics *m, unsigned bins)
     return SB_OK;
 }
 
-static unsigned bin_of(double confidence, unsigned bins)
+unsigned sb_metrics_bin(double probability, unsigned bins)
 {
-    double b = ceil(confidence * bins) - 1; /* (b / bins, (b + 1) / bins] */
+    double b = ceil(probability * bins) - 1; /* (b / bins, (b + 1) / bins] */
     return b < 0 ? 0 : b >= bins ? bins - 1 : (unsigned)b;
+}
+
+size_t sb_metrics_top(const struct sb_probs *p, size_t i, double *probability)
+{
+    size_t best = 0;
+    *probability = -1;
+    for (size_t c = 0; c < p->classes; c++) {
+        double prob = mean_prob(p, i, c);
+        if (prob > *probability) {
+            *probability = prob;
+            best = c;
+        }
+    }
+    return best;
 }
 
 static void add_example(struct sb_metrics *m, const struct sb_probs *p, size_t i,
                         size_t label)
 {
-    double top = -1, squares = 0;
-    size_t arg_max = 0;
+    double top, squares = 0;
+    bool correct = sb_metrics_top(p, i, &top) == label;
     for (size_t c = 0; c < p->classes; c++) {
-        double prob = mean_prob(p, i, c), miss = prob - (c == label);
+        double miss = mean_prob(p, i, c) - (c == label);
         squares += miss * miss;
-        if (prob > top) {
-            top = prob;
-            arg_max = c;
-        }
     }
-    bool correct = arg_max == label;
     m->n++;
     m->correct += correct;
     m->nll -= log(mean_prob(p, i, label));
     m->brier += squares;
-    m->gap[bin_of(top, m->bins)] += correct - top;
+    m->gap[sb_metrics_bin(top, m->bins)] += correct - top;
 }
 
 sb_status sb_metrics_add(struct sb_metrics *m, const struct sb_probs *p,
                          const int32_t *label)
 {
-    sb_status st = check_probs(p);
+    sb_status st = sb_metrics_check(p);
     if (st != SB_OK)
         return st;
     for (size_t i = 0; i < p->n; i++) {
@@ -126,7 +132,7 @@ static sb_status check_pair(const struct sb_probs *p, size_t a, size_t b)
 {
     if (a >= p->members || b >= p->members)
         return sb_fail(SB_EARG, "metrics: members %zu and %zu of %zu", a, b, p->members);
-    return check_probs(p);
+    return sb_metrics_check(p);
 }
 
 static size_t arg_max(const float *prob, size_t classes)
@@ -179,7 +185,7 @@ sb_status sb_metrics_diversity(const struct sb_probs *p, struct sb_diversity *ou
     if (p->members < 2)
         return sb_fail(SB_EARG, "metrics: diversity needs two members, there is %zu",
                        p->members);
-    sb_status st = check_probs(p);
+    sb_status st = sb_metrics_check(p);
     if (st != SB_OK)
         return st;
     double pairs = (double)p->members * (double)(p->members - 1) / 2;
@@ -191,76 +197,4 @@ sb_status sb_metrics_diversity(const struct sb_probs *p, struct sb_diversity *ou
         }
     }
     return SB_OK;
-}
-
-/* ---- out-of-distribution detection ---- */
-
-struct scored {
-    double score;
-    bool positive;
-};
-
-static int descending(const void *a, const void *b)
-{
-    double x = ((const struct scored *)a)->score, y = ((const struct scored *)b)->score;
-    return (x < y) - (x > y);
-}
-
-static sb_status copy_scores(struct scored *to, const double *score, size_t n,
-                             bool positive)
-{
-    for (size_t i = 0; i < n; i++) {
-        if (!isfinite(score[i]))
-            return sb_fail(SB_ENUMERIC, "metrics: score %zu of the %s examples is %g", i,
-                           positive ? "out-of-distribution" : "in-distribution",
-                           score[i]);
-        to[i] = (struct scored){score[i], positive};
-    }
-    return SB_OK;
-}
-
-/* Lowers the threshold over s, sorted, one group of equal scores at a time. */
-static struct sb_ood sweep(const struct scored *s, size_t n, double n_in, double n_out)
-{
-    struct sb_ood r = {.fpr95 = -1};
-    double hits = 0, alarms = 0; /* out and in examples at or above the threshold */
-    for (size_t i = 0, j = 0; i < n; i = j) {
-        double new_hits = 0, new_alarms = 0;
-        for (; j < n && s[j].score == s[i].score; j++) {
-            new_hits += s[j].positive;
-            new_alarms += !s[j].positive;
-        }
-        hits += new_hits;
-        alarms += new_alarms;
-        r.auroc += new_alarms * (hits - new_hits / 2);
-        r.aupr += new_hits * hits / (hits + alarms);
-        if (r.fpr95 < 0 && 20 * hits >= 19 * n_out)
-            r.fpr95 = alarms / n_in;
-    }
-    r.auroc /= n_in * n_out;
-    r.aupr /= n_out;
-    return r;
-}
-
-sb_status sb_metrics_ood(const double *score_in, size_t n_in, const double *score_out,
-                         size_t n_out, struct sb_ood *out)
-{
-    if (n_in == 0 || n_out == 0)
-        return sb_fail(SB_EARG,
-                       "metrics: %zu in- and %zu out-of-distribution examples: "
-                       "neither may be 0",
-                       n_in, n_out);
-    size_t n = n_in + n_out;
-    struct scored *all = sb_malloc(n, sizeof *all);
-    if (!all)
-        return sb_fail(SB_ENOMEM, "metrics: no memory to sort %zu scores", n);
-    sb_status st = copy_scores(all, score_in, n_in, false);
-    if (st == SB_OK)
-        st = copy_scores(all + n_in, score_out, n_out, true);
-    if (st == SB_OK) {
-        qsort(all, n, sizeof *all, descending);
-        *out = sweep(all, n, (double)n_in, (double)n_out);
-    }
-    sb_free(all);
-    return st;
 }

@@ -28,6 +28,9 @@ struct sb_probs {
     size_t members, n, classes;
 };
 
+/* What everything below does first. */
+sb_status sb_metrics_check(const struct sb_probs *p);
+
 enum { SB_METRICS_BINS = 100 };
 
 /* Sums over any number of batches or data sets. */
@@ -57,6 +60,12 @@ sb_status sb_metrics_of(const struct sb_probs *p, const int32_t *label, unsigned
 /* mean: [n][classes] of the members' mean probabilities. */
 sb_status sb_metrics_mean(const struct sb_probs *p, float *mean);
 
+/* The class of largest mean probability (first of equals) of example i, and that
+ * probability; the bin of a probability. For probabilities that were checked: by adding
+ * them, say. */
+size_t sb_metrics_top(const struct sb_probs *p, size_t i, double *probability);
+unsigned sb_metrics_bin(double probability, unsigned bins);
+
 /* Share of the examples on which the arg-max of members a and b differs; E[KL(P_a ||
  * P_b)] over the examples, infinite where b excludes what a allows. */
 sb_status sb_metrics_disagreement(const struct sb_probs *p, size_t a, size_t b,
@@ -70,17 +79,5 @@ struct sb_diversity {
 
 /* At least two members, else SB_EARG. */
 sb_status sb_metrics_diversity(const struct sb_probs *p, struct sb_diversity *out);
-
-struct sb_ood {
-    double auroc; /* P(score out > score in) + half the ties */
-    double aupr;  /* average precision, examples of equal score taken together */
-    double fpr95; /* least share of in-distribution examples called out-of-distribution by
-                   * a threshold that finds at least 95 % of the others */
-};
-
-/* How well a score separates out-of-distribution examples (the positive class, larger
- * scores expected) from in-distribution ones. */
-sb_status sb_metrics_ood(const double *score_in, size_t n_in, const double *score_out,
-                         size_t n_out, struct sb_ood *out);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "case.h"
 #include "eval/metrics.h"
+#include "eval/ood.h"
 
 enum { MOST_MEMBERS = 10, NAME_BYTES = 64 }; /* kl<a><b> has one digit a member */
 
@@ -81,9 +82,9 @@ static void run_auroc(struct golden_case *c)
         return;
     const double *score_in = golden_f64(c, "score_in", in->count);
     const double *score_out = golden_f64(c, "score_out", out->count);
+    struct sb_ood_sides sides = {score_in, score_out, in->count, out->count};
     struct sb_ood ood;
-    if (!score_in || !score_out ||
-        !golden_ok(c, sb_metrics_ood(score_in, in->count, score_out, out->count, &ood)))
+    if (!score_in || !score_out || !golden_ok(c, sb_ood_detect(&sides, &ood)))
         return;
     check_number(c, "auroc", ood.auroc);
     if (golden_wants(c, "aupr"))

@@ -10,9 +10,6 @@
 
 #include <cmocka.h>
 
-#include "base/mem.h"
-#include "base/rng.h"
-
 /* In double; cmocka's own compares floats. */
 static void assert_near(double have, double want, double tolerance)
 {
@@ -125,73 +122,6 @@ static void pairs_of_members(void **state)
     assert_near(d.disagreement, (0.5 + 0 + 0.5) / 3, 1e-15);
 }
 
-/* ---- out-of-distribution detection ---- */
-
-enum { N_IN = 60, N_OUT = 45 };
-
-static double brute_auroc(const double *in, const double *out)
-{
-    double wins = 0;
-    for (int i = 0; i < N_IN; i++)
-        for (int j = 0; j < N_OUT; j++)
-            wins += out[j] > in[i] ? 1 : out[j] == in[i] ? 0.5 : 0;
-    return wins / (N_IN * N_OUT);
-}
-
-static int at_least(const double *score, int n, double threshold)
-{
-    int count = 0;
-    for (int i = 0; i < n; i++)
-        count += score[i] >= threshold;
-    return count;
-}
-
-/* Every score as a threshold; average precision as a sum over positives. */
-static void brute_curves(const double *in, const double *out, double *aupr, double *fpr)
-{
-    *aupr = 0;
-    *fpr = 1;
-    for (int j = 0; j < N_OUT; j++) {
-        double hits = at_least(out, N_OUT, out[j]), alarms = at_least(in, N_IN, out[j]);
-        *aupr += hits / (hits + alarms) / N_OUT;
-        if (hits >= 0.95 * N_OUT && alarms / N_IN < *fpr)
-            *fpr = alarms / N_IN;
-    }
-}
-
-static void ood_agrees_with_brute_force(void **state)
-{
-    (void)state;
-    for (uint32_t round = 0; round < 10; round++) {
-        struct sb_stream s = sb_rng_stream(1, SB_RNG_TEST, 0, round, 0);
-        double in[N_IN], out[N_OUT], aupr, fpr;
-        for (uint32_t i = 0; i < N_IN; i++) /* even rounds have many ties */
-            in[i] = round % 2 ? (double)sb_rng_uniform(&s, i) : sb_rng_below(&s, i, 7);
-        for (uint32_t j = 0; j < N_OUT; j++)
-            out[j] = round % 2 ? (double)sb_rng_uniform(&s, 100 + j) + 0.3
-                               : 2 + sb_rng_below(&s, 100 + j, 7);
-        struct sb_ood have;
-        assert_int_equal(sb_metrics_ood(in, N_IN, out, N_OUT, &have), SB_OK);
-        brute_curves(in, out, &aupr, &fpr);
-        assert_near(have.auroc, brute_auroc(in, out), 1e-14);
-        assert_near(have.aupr, aupr, 1e-14);
-        assert_near(have.fpr95, fpr, 1e-14);
-    }
-}
-
-static void ood_extremes(void **state)
-{
-    (void)state;
-    const double low[] = {0, 0.1, 0.2}, high[] = {0.5, 0.6};
-    struct sb_ood o;
-    assert_int_equal(sb_metrics_ood(low, 3, high, 2, &o), SB_OK);
-    assert_true(o.auroc == 1 && o.aupr == 1 && o.fpr95 == 0);
-    assert_int_equal(sb_metrics_ood(high, 2, low, 3, &o), SB_OK);
-    assert_true(o.auroc == 0 && o.fpr95 == 1);
-    assert_int_equal(sb_metrics_ood(low, 1, low, 1, &o), SB_OK);
-    assert_true(o.auroc == 0.5 && o.aupr == 0.5 && o.fpr95 == 1);
-}
-
 /* ---- refusals ---- */
 
 static void assert_refused(sb_status have, sb_status want, const char *sentence)
@@ -208,7 +138,6 @@ static void empty_sets_are_refused(void **state)
     struct sb_scores s;
     struct sb_metrics m;
     struct sb_diversity d;
-    struct sb_ood o;
     double x;
     const char *const zero =
         "metrics: 2 members, 0 examples and 2 classes: none may be 0";
@@ -219,8 +148,6 @@ static void empty_sets_are_refused(void **state)
     assert_refused(sb_metrics_scores(&m, &s), SB_EARG, "metrics: no examples");
     assert_refused(sb_metrics_diversity(&alone, &d), SB_EARG,
                    "metrics: diversity needs two members, there is 1");
-    assert_refused(sb_metrics_ood(&x, 1, &x, 0, &o), SB_EARG,
-                   "metrics: 1 in- and 0 out-of-distribution examples: neither may be 0");
 }
 
 static void bad_numbers_are_refused(void **state)
@@ -231,8 +158,7 @@ static void bad_numbers_are_refused(void **state)
     const float *const member[] = {p};
     const struct sb_probs bad = {member, 1, 2, 2};
     struct sb_scores s;
-    struct sb_ood o;
-    double x, in[] = {0, (double)NAN}, out[] = {1, (double)INFINITY};
+    double x;
     assert_refused(sb_metrics_of(&three, high, 15, &s), SB_EARG,
                    "metrics: example 1 has label 2 of 2 classes");
     assert_refused(sb_metrics_of(&three, negative, 15, &s), SB_EARG,
@@ -246,24 +172,6 @@ static void bad_numbers_are_refused(void **state)
     p[3] = -0.5f;
     assert_refused(sb_metrics_of(&bad, negative, 15, &s), SB_ENUMERIC,
                    "metrics: member 0 gives example 1, class 1 the probability -0.5");
-    assert_refused(sb_metrics_ood(in, 2, out, 2, &o), SB_ENUMERIC,
-                   "metrics: score 1 of the in-distribution examples is nan");
-    assert_refused(sb_metrics_ood(in, 1, out, 2, &o), SB_ENUMERIC,
-                   "metrics: score 1 of the out-of-distribution examples is inf");
-}
-
-static void allocation_failures_are_survived(void **state)
-{
-    (void)state;
-    const double in[] = {0, 1}, out[] = {1, 2};
-    struct sb_ood o;
-    size_t live = sb_mem_live();
-    sb_mem_fail_after(0);
-    sb_status st = sb_metrics_ood(in, 2, out, 2, &o);
-    sb_mem_fail_after(-1);
-    assert_refused(st, SB_ENOMEM, "metrics: no memory to sort 4 scores");
-    assert_int_equal(sb_metrics_ood(in, 2, out, 2, &o), SB_OK);
-    assert_int_equal(sb_mem_live(), live);
 }
 
 int main(void)
@@ -275,11 +183,8 @@ int main(void)
         cmocka_unit_test(batches_add_up),
         cmocka_unit_test(mean_of_members),
         cmocka_unit_test(pairs_of_members),
-        cmocka_unit_test(ood_agrees_with_brute_force),
-        cmocka_unit_test(ood_extremes),
         cmocka_unit_test(empty_sets_are_refused),
         cmocka_unit_test(bad_numbers_are_refused),
-        cmocka_unit_test(allocation_failures_are_survived),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
