@@ -27,6 +27,9 @@ static const struct flag {
     {"--label", "COLUMN", CLI_LABEL, TEXT, offsetof(struct cli_args, label)},
     {"--data-dir", "DIR", CLI_DATA, TEXT, offsetof(struct cli_args, data_dir)},
     {"--url", "BASE", CLI_URL, TEXT, offsetof(struct cli_args, url)},
+    {"--kind", "all or KIND,...", CLI_KIND, TEXT, offsetof(struct cli_args, kind)},
+    {"--severity", "1 to 5", CLI_SEVERITY, TEXT, offsetof(struct cli_args, severity)},
+    {"--seed", "N", CLI_SEED, TEXT, offsetof(struct cli_args, seed)},
 };
 
 __attribute__((format(printf, 2, 3))) static bool refuse(char message[CLI_MESSAGE],

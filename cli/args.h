@@ -14,19 +14,22 @@ enum { CLI_SETS = 64, CLI_THREADS = 4096, CLI_MESSAGE = 512 };
 
 /* The flags a command takes, as bits. */
 enum cli_flags {
-    CLI_OUT = 1 << 0,     /* --out DIR */
-    CLI_SET = 1 << 1,     /* --set section.key=value */
-    CLI_THREAD = 1 << 2,  /* --threads N */
-    CLI_ISA = 1 << 3,     /* --isa NAME */
-    CLI_RESUME = 1 << 4,  /* --resume */
-    CLI_DRY_RUN = 1 << 5, /* --dry-run */
-    CLI_QUIET = 1 << 6,   /* --quiet */
-    CLI_JSON = 1 << 7,    /* --json */
-    CLI_SPLIT = 1 << 8,   /* --split train|test */
-    CLI_SHEET = 1 << 9,   /* --sheet FILE.png */
-    CLI_LABEL = 1 << 10,  /* --label COLUMN */
-    CLI_DATA = 1 << 11,   /* --data-dir DIR */
-    CLI_URL = 1 << 12     /* --url BASE */
+    CLI_OUT = 1 << 0,       /* --out DIR */
+    CLI_SET = 1 << 1,       /* --set section.key=value */
+    CLI_THREAD = 1 << 2,    /* --threads N */
+    CLI_ISA = 1 << 3,       /* --isa NAME */
+    CLI_RESUME = 1 << 4,    /* --resume */
+    CLI_DRY_RUN = 1 << 5,   /* --dry-run */
+    CLI_QUIET = 1 << 6,     /* --quiet */
+    CLI_JSON = 1 << 7,      /* --json */
+    CLI_SPLIT = 1 << 8,     /* --split train|test */
+    CLI_SHEET = 1 << 9,     /* --sheet FILE.png */
+    CLI_LABEL = 1 << 10,    /* --label COLUMN */
+    CLI_DATA = 1 << 11,     /* --data-dir DIR */
+    CLI_URL = 1 << 12,      /* --url BASE */
+    CLI_KIND = 1 << 13,     /* --kind all|KIND[,KIND] */
+    CLI_SEVERITY = 1 << 14, /* --severity FIRST-LAST */
+    CLI_SEED = 1 << 15      /* --seed N */
 };
 
 struct cli_args {
@@ -38,6 +41,9 @@ struct cli_args {
     const char *label;
     const char *data_dir;
     const char *url;
+    const char *kind;
+    const char *severity;
+    const char *seed;
     const char *set[CLI_SETS]; /* [sets] "section.key=value" */
     size_t sets;
     unsigned threads; /* 0: not given */

@@ -25,6 +25,7 @@ extern const struct cli_command cli_cmd_data;
 
 /* The parts of sebays data; cmd_data.c has their table. */
 extern const struct cli_command cli_cmd_data_info;
+extern const struct cli_command cli_cmd_data_corrupt;
 extern const struct cli_command cli_cmd_data_list;
 extern const struct cli_command cli_cmd_data_fetch;
 

@@ -194,6 +194,26 @@ sebays_status sebays_data_fetch(const char *name,
                                 const struct sebays_fetch_options *options, char **out,
                                 bool *there);
 
+/* Zeroed is a good start: all kinds, all severities. */
+struct sebays_corrupt_options {
+    const char *kinds;                      /* names with commas between; NULL or "all" */
+    uint32_t first_severity, last_severity; /* 1 to 5; 0: 1 and 5 */
+    uint64_t seed;
+    uint32_t threads;  /* 0: one a processor; any number gives the same bytes */
+    const char *out;   /* directory for the arrays; NULL: none */
+    const char *sheet; /* PNG file for a contact sheet of the first image; NULL: none */
+    sebays_progress_fn *progress; /* in images, a phase a kind; may be NULL */
+    void *progress_context;
+    double progress_seconds; /* between two reports, at least */
+};
+
+/* Corrupts the images as CIFAR-10-C does and writes them in its layout: out/KIND.npy is
+ * [severities * n][height][width][channels] bytes, out/labels.npy has the labels as many
+ * times. SEBAYS_EARG for a table or an unknown kind; SEBAYS_EMISSING for jpeg_compression
+ * in a build without libjpeg, or a sheet without libpng. */
+sebays_status sebays_data_corrupt(const struct sebays_data *data,
+                                  const struct sebays_corrupt_options *options);
+
 /* ---- model files ---- */
 
 /* What a model file holds, for people: members, layers, density, signal-to-noise, sizes.

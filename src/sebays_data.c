@@ -4,11 +4,14 @@
 #include "base/mem.h"
 #include "base/nearest.h"
 #include "base/text.h"
+#include "base/threads.h"
 #include "data/catalogue.h"
+#include "data/corrupt_set.h"
 #include "data/dataset.h"
 #include "data/fetch.h"
 #include "data/info.h"
 #include "data/sheet.h"
+#include "kernels/kernels.h"
 #include "sebays.h"
 #include "sebays_callbacks.h"
 
@@ -137,4 +140,31 @@ sebays_status sebays_data_fetch(const char *name,
         return (sebays_status)st;
     sb_text_add(&t, "%s", path);
     return (sebays_status)sb_text_take(&t, out);
+}
+
+/* ---- corruptions ---- */
+
+sebays_status sebays_data_corrupt(const struct sebays_data *data,
+                                  const struct sebays_corrupt_options *options)
+{
+    const struct sebays_corrupt_options *o = options;
+    struct sb_callbacks c = {.progress = o->progress,
+                             .progress_context = o->progress_context};
+    struct sb_env env = {.threads =
+                             o->threads ? (int)o->threads : sb_threads_available()};
+    sb_callbacks_begin(&c, o->progress_seconds);
+    struct sb_corrupt_set set = {.data = &data->set,
+                                 .first = o->first_severity ? o->first_severity : 1,
+                                 .last =
+                                     o->last_severity ? o->last_severity : SB_SEVERITIES,
+                                 .seed = o->seed,
+                                 .progress = sb_callbacks_progress(&c)};
+    sb_status st = sb_corrupt_set_kinds(o->kinds ? o->kinds : "all", set.kinds);
+    if (st == SB_OK)
+        st = sb_kernels_choose(NULL, &env.kernels);
+    if (st == SB_OK && o->sheet)
+        st = sb_corrupt_set_sheet(&set, &env, 0, o->sheet);
+    if (st == SB_OK && o->out)
+        st = sb_corrupt_set_write(&set, &env, o->out);
+    return (sebays_status)st;
 }

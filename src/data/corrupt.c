@@ -46,8 +46,8 @@ sb_status sb_corruption_find(const char *name, enum sb_corruption *kind)
             return SB_OK;
         sb_nearest_offer(&nearest, kinds[k].name);
     }
-    return sb_fail(SB_EARG, "corrupt: no corruption is called '%s'; did you mean '%s'?",
-                   name, nearest.best);
+    return sb_fail(SB_EARG, "there is no corruption '%s'; the nearest is '%s'", name,
+                   nearest.best);
 }
 
 /* ---- canvases ---- */
@@ -173,7 +173,7 @@ static sb_status init(struct sb_corrupt *c)
         return st;
     c->canvas = sb_calloc((size_t)c->threads, sizeof *c->canvas);
     if (!c->canvas)
-        return sb_fail(SB_ENOMEM, "corrupt: no memory for %d threads", c->threads);
+        return sb_fail(SB_ENOMEM, "no memory for corrupting on %d threads", c->threads);
     for (int i = 0; i < c->threads && st == SB_OK; i++)
         st = canvas_init(&c->canvas[i], &c->plan);
     return st;
@@ -185,13 +185,14 @@ sb_status sb_corrupt_new(struct sb_corrupt **out, const struct sb_env *env,
     *out = NULL;
     if ((channels != 1 && channels != 3) || height < 1 || width < 1 ||
         height > SB_CORRUPT_SIDE_MOST || width > SB_CORRUPT_SIDE_MOST)
-        return sb_fail(SB_EARG,
-                       "corrupt: images of %u x %u pixels with %u channels; want 1 to %d "
-                       "pixels a side and 1 or 3 channels",
-                       height, width, channels, SB_CORRUPT_SIDE_MOST);
+        return sb_fail(
+            SB_EARG,
+            "cannot corrupt images of %u x %u pixels with %u channels; want 1 to %d "
+            "pixels a side and 1 or 3 channels",
+            height, width, channels, SB_CORRUPT_SIDE_MOST);
     struct sb_corrupt *c = sb_calloc(1, sizeof *c);
     if (!c)
-        return sb_fail(SB_ENOMEM, "corrupt: no memory");
+        return sb_fail(SB_ENOMEM, "no memory for corrupting images");
     c->threads = env->threads;
     c->plan = (struct sb_corrupt_plan){.env = env,
                                        .channels = channels,
@@ -228,8 +229,8 @@ sb_status sb_corrupt_choose(struct sb_corrupt *c, enum sb_corruption kind,
     struct sb_corrupt_plan *p = &c->plan;
     c->chosen = false;
     if (severity < 1 || severity > SB_SEVERITIES)
-        return sb_fail(SB_EARG, "corrupt: %s of severity %u; want 1 to %d",
-                       kinds[kind].name, severity, SB_SEVERITIES);
+        return sb_fail(SB_EARG, "%s of severity %u; want 1 to %d", kinds[kind].name,
+                       severity, SB_SEVERITIES);
     for (int i = 0; kind == SB_JPEG_COMPRESSION && i < c->threads; i++) {
         struct sb_canvas *v = &c->canvas[i];
         sb_status st =
@@ -287,7 +288,7 @@ sb_status sb_corrupt_images(struct sb_corrupt *c, uint32_t first, uint32_t n,
 {
     struct job job = {c, first, in, out};
     if (!c->chosen)
-        return sb_fail(SB_EARG, "corrupt: choose a corruption first");
+        return sb_fail(SB_EARG, "no corruption was chosen");
     for (int i = 0; i < c->threads; i++)
         c->canvas[i].failed = false;
     sb_threads_run(c->threads, n, one_image, &job);

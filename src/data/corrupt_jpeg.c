@@ -97,7 +97,7 @@ static sb_status init(struct sb_recoder *j, uint32_t channels, uint32_t height,
     j->row = sb_malloc(width, channels);
     j->packed = sb_malloc(j->room, 1);
     if (!j->row || !j->packed)
-        return sb_fail(SB_ENOMEM, "corrupt: no memory for libjpeg");
+        return sb_fail(SB_ENOMEM, "no memory for JPEG compression");
     j->coder.err = j->decoder.err = jpeg_std_error(&j->errors);
     j->errors.error_exit = jump_back;
     j->errors.output_message = keep_quiet;
@@ -114,7 +114,7 @@ sb_status sb_recoder_new(struct sb_recoder **out, uint32_t channels, uint32_t he
     *out = NULL;
     struct sb_recoder *j = sb_calloc(1, sizeof *j);
     if (!j)
-        return sb_fail(SB_ENOMEM, "corrupt: no memory for libjpeg");
+        return sb_fail(SB_ENOMEM, "no memory for JPEG compression");
     sb_status st = init(j, channels, height, width);
     if (st != SB_OK) {
         sb_recoder_free(j);
@@ -175,7 +175,7 @@ void sb_recoder_recode(struct sb_canvas *v, const uint8_t *in, uint8_t *out)
 
 sb_status sb_recoder_status(const struct sb_recoder *j)
 {
-    return sb_fail(SB_ENOMEM, "corrupt: libjpeg cannot go on: %s", j->message);
+    return sb_fail(SB_ENOMEM, "libjpeg cannot compress an image: %s", j->message);
 }
 
 #else
@@ -185,9 +185,8 @@ sb_status sb_recoder_new(struct sb_recoder **out, uint32_t channels, uint32_t he
 {
     (void)channels, (void)height, (void)width;
     *out = NULL;
-    return sb_fail(SB_EMISSING,
-                   "corrupt: jpeg_compression needs libjpeg, which this build "
-                   "lacks; install libjpeg62-turbo-dev and build again");
+    return sb_fail(SB_EMISSING, "jpeg_compression needs libjpeg, which this build "
+                                "lacks; install libjpeg62-turbo-dev and build again");
 }
 
 void sb_recoder_free(struct sb_recoder *j)

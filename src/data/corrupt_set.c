@@ -60,11 +60,15 @@ static sb_status run_init(struct run *r, const struct sb_corrupt_set *s,
     const struct sb_dataset *d = s->data;
     *r = (struct run){.set = s};
     if (d->element != SB_BYTES)
-        return sb_fail(SB_EARG, "corrupt: %s has numbers, not images", d->path);
+        return sb_fail(
+            SB_EARG, "%s has numbers, not images; only images can be corrupted", d->path);
     if (s->first < 1 || s->first > s->last || s->last > SB_SEVERITIES)
-        return sb_fail(SB_EARG, "corrupt: severities %u to %u; want some of 1 to %d",
-                       s->first, s->last, SB_SEVERITIES);
+        return sb_fail(SB_EARG, "severities %u to %u; want some of 1 to %d", s->first,
+                       s->last, SB_SEVERITIES);
     sb_status st = sb_corrupt_new(&r->corrupt, env, d->channels, d->height, d->width);
+    /* If libjpeg is missing, that is said before the other kinds are written. */
+    if (st == SB_OK && s->kinds[SB_JPEG_COMPRESSION])
+        st = sb_corrupt_choose(r->corrupt, SB_JPEG_COMPRESSION, s->first, s->seed);
     if (st != SB_OK)
         return st;
     size_t size = sb_dataset_elements(d), most = BLOCK_BYTES / size;
@@ -73,8 +77,7 @@ static sb_status run_init(struct run *r, const struct sb_corrupt_set *s,
     r->bad = sb_malloc(r->block, size);
     r->mixed = sb_malloc(r->block, size);
     if (!r->clean || !r->bad || !r->mixed)
-        return sb_fail(SB_ENOMEM, "corrupt: no memory for %u images of %zu bytes",
-                       r->block, size);
+        return sb_fail(SB_ENOMEM, "no memory for %u images of %zu bytes", r->block, size);
     return SB_OK;
 }
 
@@ -136,7 +139,7 @@ static sb_status path_of(char path[PATH_BYTES], const char *directory, const cha
     int n = snprintf(path, PATH_BYTES, "%s/%s.npy", directory, name);
     return n < PATH_BYTES ? SB_OK
                           : sb_fail(SB_EARG,
-                                    "corrupt: the path of the directory is too "
+                                    "the path of the directory is too "
                                     "long; want less than %d bytes",
                                     PATH_BYTES - NAME_BYTES);
 }
@@ -246,7 +249,7 @@ sb_status sb_corrupt_set_sheet(const struct sb_corrupt_set *s, const struct sb_e
     }
     sb_status st = run_init(&r, s, env);
     if (st == SB_OK && image >= d->n)
-        st = sb_fail(SB_EARG, "corrupt: image %u of %u", image, d->n);
+        st = sb_fail(SB_EARG, "there is no image %u; the set has %u", image, d->n);
     if (st == SB_OK)
         st = sb_sheet_init(&sheet, rows, s->last - s->first + 2, d->channels, d->height,
                            d->width, letters);

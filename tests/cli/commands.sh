@@ -91,6 +91,28 @@ refused 1 'sebays train: ./set/train-images-idx3-ubyte: begins with 50 4b 03 04,
     train good.ini --set data.set=./set --out run
 [ -e run ] && fault 'a run directory without a run'
 
+# Two images of 2 x 2: corrupted once a severity, the same bytes on any number of threads.
+mkdir tiny
+printf '\0\0\010\003\0\0\0\002\0\0\0\002\0\0\0\002abcdefgh' >tiny/t10k-images-idx3-ubyte
+printf '\0\0\010\001\0\0\0\002\001\0' >tiny/t10k-labels-idx1-ubyte
+works '' data corrupt tiny --kind snow,contrast --out all --threads 1 --quiet
+works '' data corrupt tiny --kind snow --out again --threads 4 --quiet
+cmp all/snow.npy again/snow.npy || fault 'corruption depends on the number of threads'
+works '' data corrupt tiny --kind snow --severity 2-3 --out some --quiet
+[ "$(tail -c 4 all/labels.npy | od -An -tu1)" = "$(printf '\001\0\001\0' | od -An -tu1)" ] ||
+    fault 'the labels of corrupted images'
+[ "$(wc -c <all/contrast.npy)" = 168 ] && [ "$(wc -c <some/snow.npy)" = 144 ] ||
+    fault 'the size of corrupted sets'
+refused 2 "sebays data corrupt: there is no corruption 'snwo'; the nearest is 'snow'" \
+    data corrupt tiny --kind snwo --out none
+refused 2 'sebays data corrupt: --severity 0-3: want 1 to 5, or a range such as 1-5' \
+    data corrupt tiny --severity 0-3 --out none
+refused 2 'sebays data corrupt: --seed 1x: want a whole number of at most 19 digits' \
+    data corrupt tiny --seed 1x --out none
+refused 2 'sebays data corrupt: nothing to write; want --out DIR or --sheet FILE.png' \
+    data corrupt tiny
+[ -e none ] && fault 'a directory for corruptions that were refused'
+
 "$sebays" >out 2>err
 [ $? -eq 2 ] && grep -q '^usage: ' err || fault 'sebays alone does not print its usage'
 if [ -w /dev/full ]; then

@@ -86,9 +86,9 @@ static void names_are_those_of_the_published_files(void **state)
     assert_int_equal(sb_corruption_find("zoom-blur", &found), SB_OK);
     assert_int_equal(found, SB_ZOOM_BLUR);
     refused(sb_corruption_find("forg", &found), SB_EARG,
-            "corrupt: no corruption is called 'forg'; did you mean 'fog'?");
+            "there is no corruption 'forg'; the nearest is 'fog'");
     refused(sb_corruption_find("", &found), SB_EARG,
-            "corrupt: no corruption is called ''; did you mean 'fog'?");
+            "there is no corruption ''; the nearest is 'fog'");
 }
 
 static void wrong_arguments_are_refused(void **state)
@@ -98,25 +98,27 @@ static void wrong_arguments_are_refused(void **state)
     struct sb_corrupt *c;
     uint8_t in[3] = {1, 2, 3}, out[3];
     refused(sb_corrupt_new(&c, &env, 2, 32, 32), SB_EARG,
-            "corrupt: images of 32 x 32 pixels with 2 channels; want 1 to 4096 pixels a "
+            "cannot corrupt images of 32 x 32 pixels with 2 channels; want 1 to 4096 "
+            "pixels a "
             "side and 1 or 3 channels");
-    refused(sb_corrupt_new(&c, &env, 3, 0, 32), SB_EARG,
-            "corrupt: images of 0 x 32 pixels with 3 channels; want 1 to 4096 pixels a "
-            "side and 1 or 3 channels");
+    refused(
+        sb_corrupt_new(&c, &env, 3, 0, 32), SB_EARG,
+        "cannot corrupt images of 0 x 32 pixels with 3 channels; want 1 to 4096 pixels a "
+        "side and 1 or 3 channels");
     refused(sb_corrupt_new(&c, &env, 3, 1, 4097), SB_EARG,
-            "corrupt: images of 1 x 4097 pixels with 3 channels; want 1 to 4096 pixels a "
+            "cannot corrupt images of 1 x 4097 pixels with 3 channels; want 1 to 4096 "
+            "pixels a "
             "side and 1 or 3 channels");
     assert_null(c);
     assert_int_equal(sb_corrupt_new(&c, &env, 3, 1, 1), SB_OK);
-    refused(sb_corrupt_images(c, 0, 1, in, out), SB_EARG,
-            "corrupt: choose a corruption first");
+    refused(sb_corrupt_images(c, 0, 1, in, out), SB_EARG, "no corruption was chosen");
     refused(sb_corrupt_choose(c, SB_FOG, 0, 1), SB_EARG,
-            "corrupt: fog of severity 0; want 1 to 5");
+            "fog of severity 0; want 1 to 5");
     refused(sb_corrupt_choose(c, SB_FOG, 6, 1), SB_EARG,
-            "corrupt: fog of severity 6; want 1 to 5");
+            "fog of severity 6; want 1 to 5");
 #ifndef SB_HAVE_JPEG
     refused(sb_corrupt_choose(c, SB_JPEG_COMPRESSION, 1, 1), SB_EMISSING,
-            "corrupt: jpeg_compression needs libjpeg, which this build lacks; install "
+            "jpeg_compression needs libjpeg, which this build lacks; install "
             "libjpeg62-turbo-dev and build again");
 #endif
     sb_corrupt_free(c);

@@ -108,9 +108,9 @@ static void kinds_by_name(void **state)
     for (int k = 0; k < SB_CORRUPTIONS; k++)
         assert_int_equal(kinds[k], k == SB_SNOW || k == SB_FROST);
     refused(sb_corrupt_set_kinds("snow,forst", kinds), SB_EARG,
-            "corrupt: no corruption is called 'forst'; did you mean 'frost'?");
+            "there is no corruption 'forst'; the nearest is 'frost'");
     refused(sb_corrupt_set_kinds("snow,", kinds), SB_EARG,
-            "corrupt: no corruption is called ''; did you mean 'fog'?");
+            "there is no corruption ''; the nearest is 'fog'");
 }
 
 static bool stop_soon(void *context, const struct sb_progress_report *r)
@@ -140,14 +140,14 @@ static void wrong_sets_are_refused(void **state)
     make_world(&w, 3, "fog");
     w.set.last = 6;
     refused(sb_corrupt_set_write(&w.set, &w.env, "out"), SB_EARG,
-            "corrupt: severities 1 to 6; want some of 1 to 5");
+            "severities 1 to 6; want some of 1 to 5");
     w.set.last = 5;
     w.data.element = SB_FLOATS;
     refused(sb_corrupt_set_write(&w.set, &w.env, "out"), SB_EARG,
-            "corrupt: made-up has numbers, not images");
+            "made-up has numbers, not images; only images can be corrupted");
     w.data.element = SB_BYTES;
     refused(sb_corrupt_set_sheet(&w.set, &w.env, N, "sheet.png"), SB_EARG,
-            "corrupt: image 300 of 300");
+            "there is no image 300; the set has 300");
     assert_false(sb_file_exists("out"));
     put("out", "x", 1);
     assert_int_equal(sb_corrupt_set_write(&w.set, &w.env, "out"), SB_EIO);
