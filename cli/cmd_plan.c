@@ -1,11 +1,14 @@
 /* sebays plan - what a recipe would cost. */
-#include "cli.h"
+#include "data.h"
 
 static int run(const struct cli_args *args)
 {
     struct sebays_recipe *recipe;
-    struct sebays_run_options o = {.isa = args->isa};
-    char *text;
+    char *text, place[CLI_PATH];
+    struct sebays_run_options o = {
+        .isa = args->isa,
+        .data_dir = cli_data_directory(args->data_dir, place) ? place : NULL,
+    };
     int code = cli_load_recipe("plan", args, &recipe);
     if (code != CLI_OK)
         return code;
@@ -20,7 +23,7 @@ const struct cli_command cli_cmd_plan = {
     .summary = "print sizes, work and memory of a recipe without training",
     .help =
         "usage: sebays plan RECIPE.ini [--set section.key=value]... [--threads N]\n"
-        "                   [--isa NAME]\n"
+        "                   [--isa NAME] [--data-dir DIR]\n"
         "\n"
         "Prints what 'sebays train' would do: parameters and active weights by layer,\n"
         "epochs and steps, arithmetic, memory, and the time a few real steps suggest.\n"
@@ -28,9 +31,12 @@ const struct cli_command cli_cmd_plan = {
         "  --set section.key=value   change an option of the recipe; may be repeated\n"
         "  --threads N               default: one a processor\n"
         "  --isa NAME                instruction set of the kernels; default: the best\n"
+        "  --data-dir DIR            where data sets are looked for by name, besides "
+        "the\n"
+        "                            recipe's data.dir and Debian's place\n"
         "\n"
         "example:\n"
         "  sebays plan recipes/paper/cifar10-sebays-m3-s80.ini\n",
-    .flags = CLI_SET | CLI_THREAD | CLI_ISA,
+    .flags = CLI_SET | CLI_THREAD | CLI_ISA | CLI_DATA,
     .run = run,
 };

@@ -69,7 +69,7 @@ static int train(const struct cli_args *args, const struct sebays_recipe *recipe
         .out = out,
         .isa = args->isa,
         .resume = args->resume,
-        .data_dir = cli_data_directory(NULL, place) ? place : NULL,
+        .data_dir = cli_data_directory(args->data_dir, place) ? place : NULL,
         .progress = cli_progress_show,
         .progress_context = &screen,
         .progress_seconds = 0.25,
@@ -105,7 +105,7 @@ static int run(const struct cli_args *args)
         char place[CLI_PATH];
         struct sebays_run_options o = {
             .isa = args->isa,
-            .data_dir = cli_data_directory(NULL, place) ? place : NULL,
+            .data_dir = cli_data_directory(args->data_dir, place) ? place : NULL,
         };
         sebays_status st = sebays_plan(recipe, &o, &plan);
         code = st == SEBAYS_OK ? cli_print("train", plan) : cli_fail("train", st);
@@ -122,8 +122,8 @@ const struct cli_command cli_cmd_train = {
     .summary = "train an ensemble",
     .help =
         "usage: sebays train RECIPE.ini [--out DIR] [--set section.key=value]...\n"
-        "                    [--threads N] [--isa NAME] [--resume] [--dry-run] "
-        "[--quiet]\n"
+        "                    [--threads N] [--isa NAME] [--data-dir DIR] [--resume]\n"
+        "                    [--dry-run] [--quiet]\n"
         "\n"
         "Trains what the recipe says and writes recipe.ini (with every default filled\n"
         "in), metrics.jsonl, checkpoints, model.safetensors and results.json into a\n"
@@ -134,6 +134,10 @@ const struct cli_command cli_cmd_train = {
         "  --threads N               default: one a processor; any number gives the\n"
         "                            same results\n"
         "  --isa NAME                instruction set of the kernels; default: the best\n"
+        "  --data-dir DIR            where data sets are looked for by name, besides "
+        "the\n"
+        "                            recipe's data.dir and Debian's place; default:\n"
+        "                            where sebays data fetch puts them\n"
         "  --resume                  go on where the run directory stopped\n"
         "  --dry-run                 print the plan and train nothing\n"
         "  --quiet                   no progress, only warnings and errors\n"
@@ -142,7 +146,7 @@ const struct cli_command cli_cmd_train = {
         "  sebays train recipes/quickstart.ini\n"
         "  sebays train recipes/quickstart.ini --out runs/seed2 --set train.seed=2\n"
         "  sebays train recipes/quickstart.ini --resume\n",
-    .flags =
-        CLI_OUT | CLI_SET | CLI_THREAD | CLI_ISA | CLI_RESUME | CLI_DRY_RUN | CLI_QUIET,
+    .flags = CLI_OUT | CLI_SET | CLI_THREAD | CLI_ISA | CLI_RESUME | CLI_DRY_RUN |
+             CLI_QUIET | CLI_DATA,
     .run = run,
 };

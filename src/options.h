@@ -37,6 +37,7 @@ enum {
     SB_OPTION_ABOVE_MIN = 1, /* (min, ...  */
     SB_OPTION_BELOW_MAX = 2, /* ..., max)  */
     SB_OPTION_FREE = 4,      /* does not change results: may differ when a run resumes */
+    SB_OPTION_EMPTY = 8,     /* a text that may be empty */
 };
 
 struct sb_option {

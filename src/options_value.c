@@ -130,7 +130,8 @@ void sb_option_expected(const struct sb_option *o, char *out, size_t size)
         add_range(o, out, size);
         break;
     case SB_OPTION_TEXT:
-        add(out, size, "1 to %zu bytes, no ';' and no control characters", o->size - 1);
+        add(out, size, "%d to %zu bytes, no ';' and no control characters",
+            o->flags & SB_OPTION_EMPTY ? 0 : 1, o->size - 1);
         break;
     }
 }
@@ -215,7 +216,8 @@ static sb_status parse_list(const struct sb_option *o, const char *text, void *f
 static sb_status parse_text(const struct sb_option *o, const char *text, void *field)
 {
     size_t n = strlen(text);
-    bool fits = n > 0 && n < o->size && text[0] != ' ' && text[n - 1] != ' ';
+    bool fits = n > 0 ? n < o->size && text[0] != ' ' && text[n - 1] != ' '
+                      : (o->flags & SB_OPTION_EMPTY) != 0;
     for (size_t i = 0; i < n && fits; i++)
         fits = (unsigned char)text[i] >= ' ' && text[i] != 0x7f && text[i] != ';';
     if (!fits)

@@ -33,11 +33,14 @@ enum sb_config_normalise {
 };
 
 struct sb_config_data {
-    char set[SB_CONFIG_PATH];  /* a name such as fashion-mnist, or a path */
-    char dir[SB_CONFIG_PATH];  /* where to look for named sets, ':' between places */
-    char size[SB_CONFIG_NAME]; /* of image files: HEIGHTxWIDTH, or auto */
-    const char *last_dir;      /* one more, after those; NULL: none. Not an option */
-    double validation;         /* below 1: share of the training set, else a count */
+    char set[SB_CONFIG_PATH];   /* a name such as fashion-mnist, or a path */
+    char dir[SB_CONFIG_PATH];   /* where to look for named sets, ':' between places */
+    char size[SB_CONFIG_NAME];  /* of image files: HEIGHTxWIDTH, or auto */
+    const char *last_dir;       /* one more, after those; NULL: none. Not an option */
+    char test[SB_CONFIG_PATH];  /* another set to test on; "": the set's own part, or */
+    double test_share;          /* ... this share of a set that has no parts */
+    char label[SB_CONFIG_NAME]; /* the label column of a table; "": the last */
+    double validation;          /* below 1: share of the training set, else a count */
     enum sb_config_split split;
     enum sb_config_augment augment;
     bool augment_validation; /* the authors' code does */

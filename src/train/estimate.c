@@ -75,9 +75,9 @@ static void print_plan(FILE *f, const struct sb_trainer *t, double per_image)
     fprintf(f, "method %s, architecture %s, %u members\n", t->method->name,
             t->config->model.arch, t->config->method.members);
     fprintf(f,
-            "data: %u training, %u validation, %u test images of %u x %u x %u, %u "
+            "data: %u training, %u validation, %u test examples of %u x %u x %u, %u "
             "classes\n\n",
-            t->source.part.trains, t->source.part.valids, t->source.test.n,
+            t->source.part.trains, t->source.part.valids, t->source.tests,
             t->source.train.channels, t->source.train.height, t->source.train.width,
             t->source.train.classes);
     print_layers(f, n);

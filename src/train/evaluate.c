@@ -51,11 +51,12 @@ static sb_status predict_member(struct sb_trainer *t, uint32_t m, float *out, fl
     bool drawn =
         gauss && (e->sampling == SB_CONFIG_DRAW || e->sampling == SB_CONFIG_DRAWS);
     uint32_t draws = drawn && e->sampling == SB_CONFIG_DRAWS ? e->draws : 1;
-    size_t n = (size_t)t->source.test.n * t->net.arch.classes;
+    size_t n = (size_t)t->source.tests * t->net.arch.classes;
     struct sb_predict job = {.env = t->env,
                              .net = &t->net,
                              .source = &t->source.test_clean,
-                             .n = t->source.test.n,
+                             .index = t->source.test_index,
+                             .n = t->source.tests,
                              .noise = gauss && e->sampling == SB_CONFIG_ACTIVATION_NOISE,
                              .seed = member->sample_seed,
                              .member = m};
@@ -76,7 +77,7 @@ static sb_status predict_member(struct sb_trainer *t, uint32_t m, float *out, fl
 static sb_status test_members(struct sb_trainer *t, float *p, float *draw, int32_t *label,
                               const float **members, struct sb_run_result *out)
 {
-    uint32_t n = t->source.test.n, classes = t->net.arch.classes;
+    uint32_t n = t->source.tests, classes = t->net.arch.classes;
     unsigned bins = t->config->eval.bins;
     sb_status st = SB_OK;
     for (uint32_t m = 0; m < out->members && st == SB_OK; m++) {
@@ -93,17 +94,17 @@ static sb_status test_members(struct sb_trainer *t, float *p, float *draw, int32
 
 sb_status sb_trainer_test(struct sb_trainer *t, struct sb_run_result *out)
 {
-    size_t n = (size_t)t->source.test.n * t->net.arch.classes;
+    size_t n = (size_t)t->source.tests * t->net.arch.classes;
     uint32_t members = t->members;
     float *p = sb_malloc(n * members, sizeof *p), *draw = sb_malloc(n, sizeof *draw);
-    int32_t *label = sb_malloc(t->source.test.n, sizeof *label);
+    int32_t *label = sb_malloc(t->source.tests, sizeof *label);
     const float **list = sb_calloc(members, sizeof *list);
     sb_status st = SB_OK;
     out->members = members;
     out->member = sb_calloc(members, sizeof *out->member);
     if (!p || !draw || !label || !list || !out->member)
         st = sb_fail(SB_ENOMEM, "no memory to test %u members on %u images", members,
-                     t->source.test.n);
+                     t->source.tests);
     if (st == SB_OK)
         st = test_members(t, p, draw, label, list, out);
     double images = (double)t->at.images, macs = sb_net_macs(&t->net, false);

@@ -14,6 +14,9 @@
 struct sb_source {
     struct sb_dataset train, test;
     struct sb_indices part; /* of train: what is trained on, what validates */
+    uint32_t *test_index;   /* [tests] of train, which has no test part of its own; owned;
+                               NULL: all of test */
+    uint32_t tests;
     struct sb_normalise normal;
     struct sb_augment augment; /* of training batches */
     struct sb_batch_source
