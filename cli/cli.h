@@ -28,6 +28,7 @@ extern const struct cli_command cli_cmd_data_info;
 extern const struct cli_command cli_cmd_data_corrupt;
 extern const struct cli_command cli_cmd_data_list;
 extern const struct cli_command cli_cmd_data_fetch;
+extern const struct cli_command cli_cmd_data_convert;
 
 /* Prints the library's sentence of the failure st; returns the exit code for it. */
 int cli_fail(const char *command, sebays_status st);

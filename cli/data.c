@@ -49,3 +49,13 @@ int cli_data_open(const char *command, const struct cli_args *args,
         st = sebays_data_open(args->operand, &o, out);
     return cli_fail(command, st);
 }
+
+bool cli_data_reopen(const struct cli_args *args, enum sebays_split split,
+                     struct sebays_data **out)
+{
+    char place[CLI_PATH];
+    struct sebays_data_options o = {.split = split, .label = args->label};
+    if (cli_data_directory(args->data_dir, place))
+        o.data_dir = place;
+    return sebays_data_open(args->operand, &o, out) == SEBAYS_OK;
+}

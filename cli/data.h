@@ -14,4 +14,8 @@ bool cli_data_directory(const char *dir, char out[CLI_PATH]);
 int cli_data_open(const char *command, const struct cli_args *args,
                   struct sebays_data **out);
 
+/* For a second look at the same set: false, and nothing said, if it has no such split. */
+bool cli_data_reopen(const struct cli_args *args, enum sebays_split split,
+                     struct sebays_data **out);
+
 #endif

@@ -172,6 +172,14 @@ sebays_status sebays_data_info(const struct sebays_data *data, bool json, char *
  * table, SEBAYS_EMISSING in a build without libpng. */
 sebays_status sebays_data_sheet(const struct sebays_data *data, const char *png);
 
+/* Writes x_train.npy, y_train.npy (for the test split x_test.npy, y_test.npy; for a set
+ * that has no splits x.npy, y.npy) and, if classes have names, class_names.txt into a
+ * directory: images [n][height][width][channels], tables [n][features], labels int64. */
+sebays_status sebays_data_convert(const struct sebays_data *data, const char *dir);
+
+/* Whether the set has no train and test split of its own. */
+bool sebays_data_whole(const struct sebays_data *data);
+
 /* The data sets that are known by name: what they are, where each was found (as in
  * sebays_data_open), or how large it would be to fetch. */
 sebays_status sebays_data_list(const char *data_dir, char **out);

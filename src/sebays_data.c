@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "base/threads.h"
 #include "data/catalogue.h"
+#include "data/convert.h"
 #include "data/corrupt_set.h"
 #include "data/dataset.h"
 #include "data/fetch.h"
@@ -79,6 +80,16 @@ sebays_status sebays_data_info(const struct sebays_data *data, bool json, char *
 sebays_status sebays_data_sheet(const struct sebays_data *data, const char *png)
 {
     return (sebays_status)sb_sheet_of_classes(&data->set, png);
+}
+
+sebays_status sebays_data_convert(const struct sebays_data *data, const char *dir)
+{
+    return (sebays_status)sb_convert_npy(&data->set, data->split, dir);
+}
+
+bool sebays_data_whole(const struct sebays_data *data)
+{
+    return data->set.whole;
 }
 
 /* ---- by name ---- */

@@ -1,0 +1,66 @@
+/* sebays data convert - a data set as NumPy files. */
+#include <stdio.h>
+
+#include "data.h"
+
+static const char name[] = "data convert";
+
+/* Without --split, the test split too. The first one opened is the train split unless
+ * there is none: then the test split is written twice, which is no harm. */
+static sebays_status convert_test(const struct cli_args *args)
+{
+    struct sebays_data *data;
+    if (args->split || !cli_data_reopen(args, SEBAYS_TEST, &data))
+        return SEBAYS_OK;
+    sebays_status st = sebays_data_convert(data, args->out);
+    sebays_data_free(data);
+    return st;
+}
+
+static int run(const struct cli_args *args)
+{
+    struct sebays_data *data;
+    if (!args->out) {
+        fprintf(stderr, "sebays %s: say where to with --out DIR\n", name);
+        return CLI_USAGE;
+    }
+    int code = cli_data_open(name, args, &data);
+    if (code != CLI_OK)
+        return code;
+    sebays_status st = sebays_data_convert(data, args->out);
+    bool whole = sebays_data_whole(data);
+    sebays_data_free(data);
+    if (st == SEBAYS_OK && !whole)
+        st = convert_test(args);
+    if (st != SEBAYS_OK)
+        return cli_fail(name, st);
+    printf("files in %s\n", args->out);
+    return CLI_OK;
+}
+
+const struct cli_command cli_cmd_data_convert = {
+    .name = "data convert",
+    .operand = "PATH|NAME",
+    .summary = "write a data set as NumPy files",
+    .help =
+        "usage: sebays data convert PATH|NAME --out DIR [--split train|test]\n"
+        "                           [--label COLUMN] [--data-dir DIR]\n"
+        "\n"
+        "Writes x_train.npy, y_train.npy, x_test.npy and y_test.npy (x.npy and y.npy "
+        "for\n"
+        "a set that has no splits) and class_names.txt into DIR. Images are\n"
+        "[n][height][width][channels], tables [n][features], labels int64. The "
+        "directory\n"
+        "is a data set itself.\n"
+        "\n"
+        "  --out DIR            made if need be\n"
+        "  --split train|test   default: both\n"
+        "  --label COLUMN       of a table: the label, by name or number; default: last\n"
+        "  --data-dir DIR       where names are looked for besides ./data\n"
+        "\n"
+        "examples:\n"
+        "  sebays data convert fashion-mnist --out data/fashion-npy\n"
+        "  sebays data convert iris.csv --label species --out iris-npy\n",
+    .flags = CLI_OUT | CLI_SPLIT | CLI_LABEL | CLI_DATA,
+    .run = run,
+};

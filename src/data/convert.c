@@ -1,0 +1,126 @@
+/* convert - see convert.h. */
+#include "data/convert.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "data/npy_write.h"
+#include "data/reader.h"
+
+/* out = directory/kind_split.npy, or directory/kind.npy. */
+static sb_status name_file(const struct sb_dataset *d, enum sb_split split,
+                           const char *directory, const char *kind,
+                           char out[SB_PATH_BYTES])
+{
+    int n = snprintf(out, SB_PATH_BYTES, "%s/%s%s%s.npy", directory, kind,
+                     d->whole ? "" : "_", d->whole ? "" : sb_split_name(split));
+    if (n < 0 || n >= SB_PATH_BYTES)
+        return sb_fail(SB_EARG, "a path of %zu bytes is too long", strlen(directory));
+    return SB_OK;
+}
+
+/* to[height][width][channels] = from[channels][height][width], elements of size bytes. */
+static void interleave(const struct sb_dataset *d, size_t size, const unsigned char *from,
+                       unsigned char *to)
+{
+    size_t plane = (size_t)d->height * d->width;
+    for (size_t k = 0; k < plane; k++)
+        for (uint32_t c = 0; c < d->channels; c++) {
+            memcpy(to, from + (c * plane + k) * size, size);
+            to += size;
+        }
+}
+
+/* Appends every example; row and room have space for one. */
+static sb_status append_all(const struct sb_dataset *d, struct sb_npy_writer *w,
+                            unsigned char *row, uint8_t *room)
+{
+    sb_status st = SB_OK;
+    for (uint32_t i = 0; i < d->n && st == SB_OK; i++) {
+        const uint8_t *image;
+        if (d->element == SB_FLOATS) {
+            const float *x = d->values + i * sb_dataset_elements(d);
+            interleave(d, sizeof *x, (const unsigned char *)x, row);
+        } else {
+            st = sb_dataset_image(d, i, room, &image);
+            if (st == SB_OK)
+                interleave(d, 1, image, row);
+        }
+        if (st == SB_OK)
+            st = sb_npy_append(w, row, 1);
+    }
+    return st;
+}
+
+static sb_status write_x(const struct sb_dataset *d, const char *path)
+{
+    uint64_t image[] = {d->n, d->height, d->width, d->channels};
+    uint64_t row_of[] = {d->n, d->channels};
+    bool table = sb_dataset_tabular(d);
+    size_t n = sb_dataset_elements(d);
+    struct sb_npy_writer w = {0};
+    unsigned char *row = sb_malloc(n, sizeof(float));
+    uint8_t *room = sb_malloc(d->fetch ? n : 1, 1);
+    sb_status st = row && room ? SB_OK : sb_fail(SB_ENOMEM, "no memory for an example");
+    if (st == SB_OK)
+        st = sb_npy_create(&w, path, d->element == SB_BYTES ? SB_NPY_U8 : SB_NPY_F32,
+                           table ? row_of : image, table ? 2 : 4);
+    if (st == SB_OK)
+        st = append_all(d, &w, row, room);
+    if (st == SB_OK)
+        st = sb_npy_finish(&w);
+    sb_npy_abort(&w);
+    sb_free(row);
+    sb_free(room);
+    return st;
+}
+
+static sb_status write_y(const struct sb_dataset *d, const char *path)
+{
+    uint64_t shape = d->n;
+    struct sb_npy_writer w;
+    sb_status st = sb_npy_create(&w, path, SB_NPY_I64, &shape, 1);
+    for (uint32_t i = 0; i < d->n && st == SB_OK; i++) {
+        int64_t label = d->labels[i];
+        st = sb_npy_append(&w, &label, 1);
+    }
+    if (st == SB_OK)
+        st = sb_npy_finish(&w);
+    sb_npy_abort(&w);
+    return st;
+}
+
+static sb_status write_names(const struct sb_dataset *d, const char *directory)
+{
+    char path[SB_PATH_BYTES];
+    struct sb_text t = {0};
+    char *text;
+    snprintf(path, sizeof path, "%.*s/class_names.txt", SB_PATH_BYTES - 32, directory);
+    for (uint32_t c = 0; c < d->classes; c++)
+        sb_text_add(&t, "%s\n", d->class_names[c]);
+    sb_status st = sb_text_take(&t, &text);
+    if (st == SB_OK)
+        st = sb_file_put(path, text, strlen(text));
+    sb_free(text);
+    return st;
+}
+
+sb_status sb_convert_npy(const struct sb_dataset *d, enum sb_split split,
+                         const char *directory)
+{
+    char x[SB_PATH_BYTES], y[SB_PATH_BYTES];
+    sb_status st = name_file(d, split, directory, "x", x);
+    if (st == SB_OK)
+        st = name_file(d, split, directory, "y", y);
+    if (st == SB_OK)
+        st = sb_file_make_directory(directory);
+    if (st == SB_OK)
+        st = write_x(d, x);
+    if (st == SB_OK && d->labels)
+        st = write_y(d, y);
+    if (st == SB_OK && d->class_names)
+        st = write_names(d, directory);
+    return st;
+}
