@@ -5,15 +5,16 @@
 
 static const char name[] = "data convert";
 
-/* Without --split, the test split too. The first one opened is the train split unless
- * there is none: then the test split is written twice, which is no harm. */
-static sebays_status convert_test(const struct cli_args *args)
+/* data and, if it is a train split and no --split was given, the test split too. */
+static sebays_status convert(const struct cli_args *args, const struct sebays_data *data)
 {
-    struct sebays_data *data;
-    if (args->split || !cli_data_reopen(args, SEBAYS_TEST, &data))
-        return SEBAYS_OK;
+    struct sebays_data *test;
     sebays_status st = sebays_data_convert(data, args->out);
-    sebays_data_free(data);
+    if (st != SEBAYS_OK || args->split || sebays_data_whole(data) ||
+        sebays_data_split(data) == SEBAYS_TEST || !cli_data_open_test(args, data, &test))
+        return st;
+    st = sebays_data_convert(test, args->out);
+    sebays_data_free(test);
     return st;
 }
 
@@ -27,11 +28,8 @@ static int run(const struct cli_args *args)
     int code = cli_data_open(name, args, &data);
     if (code != CLI_OK)
         return code;
-    sebays_status st = sebays_data_convert(data, args->out);
-    bool whole = sebays_data_whole(data);
+    sebays_status st = convert(args, data);
     sebays_data_free(data);
-    if (st == SEBAYS_OK && !whole)
-        st = convert_test(args);
     if (st != SEBAYS_OK)
         return cli_fail(name, st);
     printf("files in %s\n", args->out);

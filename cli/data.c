@@ -50,11 +50,12 @@ int cli_data_open(const char *command, const struct cli_args *args,
     return cli_fail(command, st);
 }
 
-bool cli_data_reopen(const struct cli_args *args, enum sebays_split split,
-                     struct sebays_data **out)
+bool cli_data_open_test(const struct cli_args *args, const struct sebays_data *train,
+                        struct sebays_data **out)
 {
     char place[CLI_PATH];
-    struct sebays_data_options o = {.split = split, .label = args->label};
+    struct sebays_data_options o = {
+        .split = SEBAYS_TEST, .label = args->label, .like = train};
     if (cli_data_directory(args->data_dir, place))
         o.data_dir = place;
     return sebays_data_open(args->operand, &o, out) == SEBAYS_OK;

@@ -14,8 +14,9 @@ bool cli_data_directory(const char *dir, char out[CLI_PATH]);
 int cli_data_open(const char *command, const struct cli_args *args,
                   struct sebays_data **out);
 
-/* For a second look at the same set: false, and nothing said, if it has no such split. */
-bool cli_data_reopen(const struct cli_args *args, enum sebays_split split,
-                     struct sebays_data **out);
+/* The test split that goes with a train split of the same operand. False, and nothing
+ * said, if there is none. */
+bool cli_data_open_test(const struct cli_args *args, const struct sebays_data *train,
+                        struct sebays_data **out);
 
 #endif

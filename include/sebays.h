@@ -155,6 +155,8 @@ struct sebays_data_options {
     const char *data_dir; /* where names are looked for after ./data; may be NULL */
     const char *label;    /* of a table: the label's column, by name or number from 1;
                              NULL: the last */
+    const struct sebays_data *like; /* a train split: classes and columns mean what they
+                                       mean there; may be NULL */
 };
 
 /* Opens a data set by its path, or by its name, which is looked for in ./data, in data_dir
@@ -177,7 +179,8 @@ sebays_status sebays_data_sheet(const struct sebays_data *data, const char *png)
  * directory: images [n][height][width][channels], tables [n][features], labels int64. */
 sebays_status sebays_data_convert(const struct sebays_data *data, const char *dir);
 
-/* Whether the set has no train and test split of its own. */
+/* Which split it is, and whether it has none: then it is all of the set. */
+enum sebays_split sebays_data_split(const struct sebays_data *data);
 bool sebays_data_whole(const struct sebays_data *data);
 
 /* The data sets that are known by name: what they are, where each was found (as in

@@ -49,7 +49,9 @@ sebays_status sebays_data_open(const char *name_or_path,
     if (!d)
         return (sebays_status)sb_fail(SB_ENOMEM, "no memory for a data set");
     d->split = options->split == SEBAYS_TRAIN ? SB_SPLIT_TRAIN : SB_SPLIT_TEST;
-    struct sb_open_options o = {.split = d->split, .label = options->label};
+    struct sb_open_options o = {.split = d->split,
+                                .label = options->label,
+                                .like = options->like ? &options->like->set : NULL};
     st = sb_dataset_open_with(&d->set, path, &o);
     if (st == SB_OK)
         *out = d;
@@ -85,6 +87,11 @@ sebays_status sebays_data_sheet(const struct sebays_data *data, const char *png)
 sebays_status sebays_data_convert(const struct sebays_data *data, const char *dir)
 {
     return (sebays_status)sb_convert_npy(&data->set, data->split, dir);
+}
+
+enum sebays_split sebays_data_split(const struct sebays_data *data)
+{
+    return data->split == SB_SPLIT_TRAIN ? SEBAYS_TRAIN : SEBAYS_TEST;
 }
 
 bool sebays_data_whole(const struct sebays_data *data)
