@@ -19,6 +19,7 @@ static const char *const allocation_words[] = {"erk", "uniform", NULL};
 static const char *const decay_words[] = {"none", "cosine", NULL};
 static const char *const criterion_words[] = {"snr", "magnitude", NULL};
 static const char *const rho_words[] = {"as-mu", "constant", NULL};
+static const char *const corruption_words[] = {"pooled", "mean", NULL};
 static const char *const sampling_words[] = {"draw", "draws", "mean", "activation-noise",
                                              NULL};
 
@@ -124,8 +125,12 @@ static const struct sb_option table[] = {
          "seconds between two checkpoints; 0: not by time"),
     COUNT(train.checkpoint_epochs, SB_OPTION_FREE, 0, EPOCHS, "0",
           "epochs between two checkpoints; 0: not by epochs"),
+    SWITCH(train.trajectory, "no",
+           "record predictions on 1000 test images after each epoch, for eval's t-SNE"),
 
     COUNT(eval.bins, 0, 1, SB_METRICS_BINS, "15", "bins of the calibration error"),
+    CHOICE(eval.corruption, corruption_words, "pooled",
+           "corrupted images: all predictions pooled, or the mean of each set's figures"),
     CHOICE(eval.sampling, sampling_words, "draw",
            "posterior at test: one draw kept with the member, several, mean, or noise"),
     COUNT(eval.draws, 0, 1, 1e6, "10", "draws a member, where sampling = draws"),

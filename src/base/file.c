@@ -189,6 +189,26 @@ sb_status sb_file_append_line(const char *path, const char *line)
     return st;
 }
 
+sb_status sb_file_append(const char *path, const void *data, size_t size)
+{
+    struct sb_file f = {.path = (char *)(uintptr_t)path};
+    f.fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+    if (f.fd < 0)
+        return sb_file_failed("append to", path);
+    sb_status st = sb_file_write(&f, data, size);
+    if (close(f.fd) != 0 && st == SB_OK)
+        st = sb_file_failed("append to", path);
+    return st;
+}
+
+sb_status sb_file_cut(const char *path, uint64_t size)
+{
+    struct stat info;
+    if (stat(path, &info) != 0 || (uint64_t)info.st_size <= size)
+        return SB_OK;
+    return truncate(path, (off_t)size) == 0 ? SB_OK : sb_file_failed("cut", path);
+}
+
 /* ---- directories ---- */
 
 static bool is_directory(const char *path)

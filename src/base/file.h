@@ -20,6 +20,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/status.h"
 
@@ -52,6 +53,12 @@ sb_status sb_file_put(const char *path, const void *data, size_t size);
 /* Appends line and a newline in one system call, so that lines of several processes do
  * not mix; makes the file if need be. line itself must have no newline, else SB_EARG. */
 sb_status sb_file_append_line(const char *path, const char *line);
+
+/* Appends size bytes to a file, which is made if need be; not at once. */
+sb_status sb_file_append(const char *path, const void *data, size_t size);
+
+/* Cuts a file that is longer than size bytes; one that is shorter, or none, is fine. */
+sb_status sb_file_cut(const char *path, uint64_t size);
 
 /* Makes the directory and the parents it lacks; one that exists already is fine. */
 sb_status sb_file_make_directory(const char *path);

@@ -7,7 +7,7 @@
 
 #include "base/mem.h"
 
-enum { BUFFER_BYTES = 1 << 20, HEAD_BYTES = 384, HEAD_ALIGN = 64, BEFORE_TEXT = 10 };
+enum { BUFFER_BYTES = 1 << 20, HEAD_ALIGN = 64, BEFORE_TEXT = 10 };
 
 static const struct {
     char code[3];
@@ -27,11 +27,11 @@ static char byte_order(enum sb_npy_type type)
 }
 
 /* Eight sizes of up to 20 digits fit easily. */
-static size_t make_head(unsigned char head[HEAD_BYTES], enum sb_npy_type type,
-                        const uint64_t *shape, uint32_t dims)
+void sb_npy_head(unsigned char head[SB_NPY_HEAD], enum sb_npy_type type,
+                 const uint64_t *shape, uint32_t dims, size_t *size)
 {
     char *text = (char *)head + BEFORE_TEXT;
-    const size_t room = HEAD_BYTES - BEFORE_TEXT;
+    const size_t room = SB_NPY_HEAD - BEFORE_TEXT;
     size_t n = (size_t)snprintf(text, room,
                                 "{'descr': '%c%s', 'fortran_order': False, 'shape': (",
                                 byte_order(type), types[type].code);
@@ -47,7 +47,7 @@ static size_t make_head(unsigned char head[HEAD_BYTES], enum sb_npy_type type,
     memcpy(head, "\x93NUMPY\1\0", 8);
     head[8] = (unsigned char)((all - BEFORE_TEXT) & 0xff);
     head[9] = (unsigned char)((all - BEFORE_TEXT) >> 8);
-    return all;
+    *size = all;
 }
 
 static sb_status measure(struct sb_npy_writer *w, enum sb_npy_type type,
@@ -83,7 +83,7 @@ sb_status sb_npy_create(struct sb_npy_writer *w, const char *path, enum sb_npy_t
     if (st != SB_OK)
         sb_npy_abort(w);
     else
-        w->used = make_head(w->buffer, type, shape, dims);
+        sb_npy_head(w->buffer, type, shape, dims, &w->used);
     return st;
 }
 

@@ -18,6 +18,12 @@ enum sb_npy_type { SB_NPY_U8, SB_NPY_I32, SB_NPY_I64, SB_NPY_F32, SB_NPY_F64 };
 
 enum { SB_NPY_DIMS = 8 };
 
+/* The head of an array of shape[dims], for who writes the rows himself; at most
+ * SB_NPY_HEAD bytes, *size of them. */
+enum { SB_NPY_HEAD = 384 };
+void sb_npy_head(unsigned char head[SB_NPY_HEAD], enum sb_npy_type type,
+                 const uint64_t *shape, uint32_t dims, size_t *size);
+
 struct sb_npy_writer {
     struct sb_file file;
     unsigned char *buffer; /* owned */

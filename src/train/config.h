@@ -100,6 +100,7 @@ struct sb_config_train {
     uint32_t validate_every;    /* epochs */
     double checkpoint_seconds;  /* 0: not by time */
     uint32_t checkpoint_epochs; /* 0: not by epochs */
+    bool trajectory;            /* record predictions after each epoch */
 };
 
 enum sb_config_sampling {
@@ -109,8 +110,14 @@ enum sb_config_sampling {
     SB_CONFIG_ACTIVATION_NOISE /* fresh noise for every input, as the authors' code */
 };
 
+enum sb_config_corruption {
+    SB_CONFIG_POOLED, /* figures of all corrupted images together, as the authors' code */
+    SB_CONFIG_PER_SET /* the mean of each set's figures */
+};
+
 struct sb_config_eval {
     uint32_t bins; /* of the calibration error */
+    enum sb_config_corruption corruption;
     enum sb_config_sampling sampling;
     uint32_t draws;
 };

@@ -1,9 +1,6 @@
 /* files - the run directory: what is written, when, and how a run is taken up again. */
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/file.h"
 #include "base/json.h"
@@ -12,12 +9,11 @@
 #include "model/model.h"
 #include "train/state.h"
 
-enum { PATH_BYTES = 4096 };
-
-static sb_status path_of(const struct sb_trainer *t, const char *name, char *out)
+sb_status sb_trainer_path(const struct sb_trainer *t, const char *name,
+                          char out[SB_TRAINER_PATH])
 {
-    int n = snprintf(out, PATH_BYTES, "%s/%s", t->options->out, name);
-    if (n < 0 || n >= PATH_BYTES)
+    int n = snprintf(out, SB_TRAINER_PATH, "%s/%s", t->options->out, name);
+    if (n < 0 || n >= SB_TRAINER_PATH)
         return sb_fail(SB_EARG, "the run directory's path is too long: %.60s...",
                        t->options->out);
     return SB_OK;
@@ -25,7 +21,7 @@ static sb_status path_of(const struct sb_trainer *t, const char *name, char *out
 
 /* ---- checkpoints --------------------------------------------------------------------- */
 
-enum { VALUES = 10 };
+enum { VALUES = 12 };
 
 static void list_values(struct sb_trainer *t, struct sb_checkpoint_value v[VALUES])
 {
@@ -38,6 +34,8 @@ static void list_values(struct sb_trainer *t, struct sb_checkpoint_value v[VALUE
         {"step", &p->step, NULL},
         {"saves", &p->saves, NULL},
         {"metrics_bytes", &p->metrics_bytes, NULL},
+        {"updates_bytes", &p->updates_bytes, NULL},
+        {"trajectory_bytes", &p->trajectory_bytes, NULL},
         {"images", &p->images, NULL},
         {"loss_sum", NULL, &p->loss_sum},
         {"seconds", NULL, &p->seconds},
@@ -77,20 +75,6 @@ sb_status sb_trainer_save(struct sb_trainer *t)
 
 /* ---- beginning ----------------------------------------------------------------------- */
 
-/* metrics.jsonl as it was when the checkpoint was written. */
-static sb_status cut_metrics(const struct sb_trainer *t)
-{
-    char path[PATH_BYTES];
-    struct stat s;
-    sb_status st = path_of(t, "metrics.jsonl", path);
-    if (st != SB_OK || stat(path, &s) != 0)
-        return st;
-    if ((uint64_t)s.st_size > t->at.metrics_bytes &&
-        truncate(path, (off_t)t->at.metrics_bytes) != 0)
-        return sb_fail(SB_EIO, "cannot cut %s to the checkpoint's length", path);
-    return SB_OK;
-}
-
 static sb_status resume(struct sb_trainer *t)
 {
     struct sb_checkpoint_value v[VALUES];
@@ -108,16 +92,17 @@ static sb_status resume(struct sb_trainer *t)
                  (unsigned long long)t->at.run + 1, (unsigned long long)t->at.phase,
                  (unsigned long long)t->at.epoch + 1,
                  (unsigned long long)t->at.batch + 1);
-    return cut_metrics(t);
+    return sb_trainer_cut_records(t);
 }
 
 static sb_status refuse_used_directory(const struct sb_trainer *t)
 {
-    static const char *const names[] = {"recipe.ini", "metrics.jsonl",
+    static const char *const names[] = {"recipe.ini",        "metrics.jsonl",
+                                        "updates.jsonl",     "trajectory.npy",
                                         "model.safetensors", "results.json"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        char path[PATH_BYTES];
-        sb_status st = path_of(t, names[i], path);
+        char path[SB_TRAINER_PATH];
+        sb_status st = sb_trainer_path(t, names[i], path);
         if (st != SB_OK)
             return st;
         if (sb_file_exists(path))
@@ -132,51 +117,17 @@ static sb_status refuse_used_directory(const struct sb_trainer *t)
 sb_status sb_trainer_begin_files(struct sb_trainer *t)
 {
     const struct sb_run_options *o = t->options;
-    char path[PATH_BYTES];
+    char path[SB_TRAINER_PATH];
     sb_status st = o->resume ? SB_OK : refuse_used_directory(t);
     if (st == SB_OK)
         st = sb_file_make_directory(o->out);
     if (st == SB_OK && o->resume && sb_checkpoint_exists(o->out))
         return resume(t);
     if (st == SB_OK) /* not yet a checkpoint: from the start */
-        st = cut_metrics(t);
+        st = sb_trainer_cut_records(t);
     if (st == SB_OK)
-        st = path_of(t, "recipe.ini", path);
+        st = sb_trainer_path(t, "recipe.ini", path);
     return st == SB_OK ? sb_file_put(path, o->recipe, strlen(o->recipe)) : st;
-}
-
-/* ---- metrics.jsonl ------------------------------------------------------------------- */
-
-sb_status sb_trainer_log_validation(struct sb_trainer *t, const struct sb_scores *v,
-                                    double loss)
-{
-    const struct sb_schedule *s = &t->schedule;
-    uint32_t phase = (uint32_t)t->at.phase, epoch = (uint32_t)t->at.epoch;
-    float prior_sd = (float)sqrt(t->config->method.prior_variance);
-    double seconds = t->at.seconds + sb_trainer_clock() - t->began;
-    char path[PATH_BYTES], *line = NULL;
-    json_t *j = json_pack(
-        "{s:s, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "phase",
-        phase == 0 ? "explore" : "exploit", "run", (json_int_t)t->at.run, "member",
-        (json_int_t)sb_schedule_member(s, (uint32_t)t->at.run, phase), "epoch",
-        (json_int_t)epoch + 1, "step", (json_int_t)t->at.step, "loss", sb_json_real(loss),
-        "kl", sb_json_real(sb_net_kl(t->env, &t->net, prior_sd)), "lr",
-        sb_json_real(sb_schedule_lr(s, phase, epoch)), "beta",
-        sb_json_real(sb_schedule_beta(s, phase, epoch)), "val_acc",
-        sb_json_real(v->accuracy), "val_nll", sb_json_real(v->nll), "val_ece",
-        sb_json_real(v->ece), "images_per_second",
-        sb_json_real((double)t->at.images / seconds));
-    sb_status st = j ? sb_json_write(j, false, &line)
-                     : sb_fail(SB_ENOMEM, "no memory for a line of metrics.jsonl");
-    if (st == SB_OK)
-        st = path_of(t, "metrics.jsonl", path);
-    if (st == SB_OK)
-        st = sb_file_append_line(path, line);
-    if (st == SB_OK)
-        t->at.metrics_bytes += strlen(line) + 1;
-    json_decref(j);
-    sb_free(line);
-    return st;
 }
 
 /* ---- the end ------------------------------------------------------------------------- */
@@ -198,7 +149,7 @@ sb_status sb_trainer_write_model(struct sb_trainer *t)
         .gauss = t->method->posterior == SB_POSTERIOR_GAUSS,
     };
     struct sb_model m;
-    char path[PATH_BYTES];
+    char path[SB_TRAINER_PATH];
     sb_status st = sb_model_init(&m, &info);
     for (uint32_t i = 0; i < t->members && st == SB_OK; i++) {
         struct sb_member copy;
@@ -208,7 +159,7 @@ sb_status sb_trainer_write_model(struct sb_trainer *t)
         sb_member_fini(&copy);
     }
     if (st == SB_OK)
-        st = path_of(t, "model.safetensors", path);
+        st = sb_trainer_path(t, "model.safetensors", path);
     if (st == SB_OK)
         st = sb_model_write(&m, path);
     sb_model_fini(&m);
@@ -224,7 +175,7 @@ static json_t *scores_json(const struct sb_scores *s)
 
 sb_status sb_trainer_write_results(struct sb_trainer *t, const struct sb_run_result *r)
 {
-    char path[PATH_BYTES], *text = NULL;
+    char path[SB_TRAINER_PATH], *text = NULL;
     json_t *members = json_array();
     for (uint32_t i = 0; members && i < r->members; i++)
         json_array_append_new(members, scores_json(&r->member[i]));
@@ -240,7 +191,7 @@ sb_status sb_trainer_write_results(struct sb_trainer *t, const struct sb_run_res
     sb_status st = j ? sb_json_write(j, true, &text)
                      : sb_fail(SB_ENOMEM, "no memory for results.json");
     if (st == SB_OK)
-        st = path_of(t, "results.json", path);
+        st = sb_trainer_path(t, "results.json", path);
     if (st == SB_OK)
         st = sb_file_put(path, text, strlen(text));
     json_decref(j);

@@ -16,10 +16,12 @@ struct sb_position {
     uint64_t run, phase, epoch, batch; /* the next batch to do */
     uint64_t step;                     /* batches of this run done */
     uint64_t saves;                    /* checkpoints written, their number */
-    uint64_t metrics_bytes;            /* of metrics.jsonl that belong to this state */
-    uint64_t images;                   /* trained on, over all runs */
-    double loss_sum;                   /* of this epoch's batches */
-    double seconds;                    /* spent in training and validation */
+    uint64_t metrics_bytes;    /* of metrics.jsonl that belong to this state, ... */
+    uint64_t updates_bytes;    /* ... of updates.jsonl ... */
+    uint64_t trajectory_bytes; /* ... and of trajectory.npy */
+    uint64_t images;           /* trained on, over all runs */
+    double loss_sum;           /* of this epoch's batches */
+    double seconds;            /* spent in training and validation */
 };
 
 struct sb_trainer {
@@ -57,10 +59,18 @@ sb_status sb_trainer_validate(struct sb_trainer *t, struct sb_scores *out);
 sb_status sb_trainer_test(struct sb_trainer *t, struct sb_run_result *out);
 
 /* Files of the run directory. */
+enum { SB_TRAINER_PATH = 4096 };
 sb_status sb_trainer_begin_files(struct sb_trainer *t); /* or resumes: fills t->at */
 sb_status sb_trainer_save(struct sb_trainer *t);        /* a checkpoint */
+sb_status sb_trainer_path(const struct sb_trainer *t, const char *name,
+                          char out[SB_TRAINER_PATH]);
+
+/* What is written while the run goes on; resuming cuts it to the checkpoint's length. */
+sb_status sb_trainer_cut_records(const struct sb_trainer *t);
 sb_status sb_trainer_log_validation(struct sb_trainer *t, const struct sb_scores *v,
                                     double loss);
+sb_status sb_trainer_log_update(struct sb_trainer *t, double rate);
+sb_status sb_trainer_log_trajectory(struct sb_trainer *t);
 sb_status sb_trainer_write_model(struct sb_trainer *t);
 sb_status sb_trainer_write_results(struct sb_trainer *t, const struct sb_run_result *r);
 

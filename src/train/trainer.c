@@ -233,7 +233,10 @@ static sb_status train_epoch(struct sb_trainer *t)
         t->at.step++;
         t->at.images += b.count;
         t->at.loss_sum += loss;
-        st = between_batches(t, loss);
+        if (o.rate >= 0.0)
+            st = sb_trainer_log_update(t, o.rate);
+        if (st == SB_OK)
+            st = between_batches(t, loss);
         if (st != SB_OK)
             return st;
     }
@@ -263,6 +266,11 @@ static sb_status end_epoch(struct sb_trainer *t)
                 (struct sb_member_figures){v.accuracy, v.nll, v.ece, t->at.epoch + 1};
             t->has_best = true;
         }
+    }
+    if (t->config->train.trajectory) {
+        sb_status st = sb_trainer_log_trajectory(t);
+        if (st != SB_OK)
+            return st;
     }
     t->at.epoch++;
     t->at.batch = 0;

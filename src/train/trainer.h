@@ -4,6 +4,8 @@
  *
  *     recipe.ini                  the resolved recipe
  *     metrics.jsonl               one object a validation
+ *     updates.jsonl               one object an update of the support
+ *     trajectory.npy              predictions after each epoch, where train.trajectory
  *     checkpoint-*.safetensors    where a stopped run goes on, the last two
  *     model.safetensors           the members
  *     results.json                figures on the test set

@@ -34,6 +34,7 @@ kl_anneal_epochs = 2
 batch = 32
 limit = 500
 checkpoint_seconds = 0.01
+trajectory = yes
 END
 
 fail() {
@@ -41,10 +42,18 @@ fail() {
     exit 1
 }
 
+# What is recorded on the way, apart from times, is the same too.
+same_records() {
+    for file in updates.jsonl trajectory.npy; do
+        cmp "$dir/t1/$file" "$dir/$1/$file" || fail "$2: another $file"
+    done
+}
+
 for threads in 1 2 3; do
     "$sebays" train "$dir/small.ini" --out "$dir/t$threads" --threads $threads --quiet > /dev/null
     cmp "$dir/t1/model.safetensors" "$dir/t$threads/model.safetensors" ||
         fail "$threads threads give another model than 1"
+    same_records "t$threads" "$threads threads"
 done
 
 # Kill after a random part of the time a run takes; a run that finished before counts too.
@@ -64,6 +73,7 @@ while [ $i -lt "$kills" ]; do
         fail "killed after $wait_for s and resumed: another model"
     [ "$(wc -l < "$dir/killed/metrics.jsonl")" = "$(wc -l < "$dir/t1/metrics.jsonl")" ] ||
         fail "killed after $wait_for s and resumed: metrics.jsonl has other lines"
+    same_records killed "killed after $wait_for s and resumed"
 done
 
 # SIGINT: saves, says how to go on, exits 130.

@@ -289,6 +289,23 @@ static void lines_are_appended(void **state)
     check_content("x", "{\"a\":1}\n\n{\"a\":2}\n");
 }
 
+static void bytes_are_appended_and_cut(void **state)
+{
+    (void)state;
+    assert_int_equal(sb_file_append("x", "01234", 5), SB_OK);
+    assert_int_equal(sb_file_append("x", "56789", 5), SB_OK);
+    assert_int_equal(sb_file_cut("x", 11), SB_OK);
+    check_content("x", "0123456789");
+    assert_int_equal(sb_file_cut("x", 7), SB_OK);
+    check_content("x", "0123456");
+    assert_int_equal(sb_file_cut("nothing", 7), SB_OK);
+    assert_false(sb_file_exists("nothing"));
+    check_failure(sb_file_append("nowhere/x", "1", 1),
+                  "cannot append to nowhere/x: No such file or directory");
+    check_failure(sb_file_append("/dev/full", "1", 1),
+                  "cannot write /dev/full: No space left on device");
+}
+
 static void append_says_why_not(void **state)
 {
     (void)state;
@@ -422,6 +439,7 @@ int main(void)
         FILE_TEST(directory_part_is_found),
         FILE_TEST(writing_survives_failed_allocations),
         FILE_TEST(lines_are_appended),
+        FILE_TEST(bytes_are_appended_and_cut),
         FILE_TEST(append_says_why_not),
         FILE_TEST(append_reports_a_cut_line),
         FILE_TEST(directories_are_made_with_parents),
