@@ -10,9 +10,9 @@
 #include "data/columns.h"
 #include "data/reader.h"
 
-static const struct sb_reader *const readers[] = {&sb_reader_idx, &sb_reader_cifar,
-                                                  &sb_reader_arrays, &sb_reader_folder,
-                                                  &sb_reader_csv};
+static const struct sb_reader *const readers[] = {&sb_reader_idx,    &sb_reader_cifar,
+                                                  &sb_reader_arrays, &sb_reader_mat,
+                                                  &sb_reader_folder, &sb_reader_csv};
 enum { READERS = sizeof readers / sizeof *readers };
 
 /* Debian's dataset-* packages put theirs here. */

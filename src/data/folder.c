@@ -178,9 +178,10 @@ static sb_status choose_directory(struct folder *f, struct sb_dataset *d,
                        d->path, sb_reader_basename(other), sb_split_name(split),
                        split == SB_SPLIT_TRAIN ? "train" : "test or val");
     d->whole = true;
-    if (strlen(d->path) >= sizeof f->directory)
-        return sb_fail(SB_EARG, "a path of %zu bytes is too long", strlen(d->path));
-    strcpy(f->directory, d->path);
+    size_t size = strlen(d->path) + 1;
+    if (size > sizeof f->directory)
+        return sb_fail(SB_EARG, "a path of %zu bytes is too long", size - 1);
+    memcpy(f->directory, d->path, size);
     return SB_OK;
 }
 

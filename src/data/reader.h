@@ -35,6 +35,7 @@ extern const struct sb_reader sb_reader_idx; /* MNIST, Fashion-MNIST, KMNIST */
 extern const struct sb_reader
     sb_reader_cifar; /* CIFAR-10 and CIFAR-100, binary version */
 extern const struct sb_reader sb_reader_arrays; /* NumPy: .npy and .npz */
+extern const struct sb_reader sb_reader_mat;    /* MATLAB 5: SVHN and others */
 extern const struct sb_reader
     sb_reader_folder;                        /* a folder of PNG, JPEG files per class */
 extern const struct sb_reader sb_reader_csv; /* any text: asked last */
