@@ -1,6 +1,7 @@
 /* mat5 - see mat5.h. */
 #include "data/mat5.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -51,9 +52,8 @@ static bool is_signed(uint32_t type)
     return type == TYPE_INT8 || type == 3 || type == TYPE_INT32 || type == 12;
 }
 
-static double number(uint32_t type, const unsigned char *b)
+static double number(uint32_t type, size_t size, const unsigned char *b)
 {
-    size_t size = size_of(type);
     uint64_t bits = little(b, size);
     if (type == TYPE_SINGLE) {
         uint32_t half = (uint32_t)bits;
@@ -125,6 +125,7 @@ static sb_status take(struct sb_mat_var *v, void *out, size_t size)
 static sb_status take_tag(struct sb_mat_var *v, struct tag *t)
 {
     unsigned char b[TAG];
+    *t = (struct tag){0};
     sb_status st = take(v, b, sizeof b);
     if (st != SB_OK)
         return st;
@@ -304,14 +305,16 @@ sb_status sb_mat_bytes(struct sb_mat_var *v, uint8_t *out, size_t n)
 sb_status sb_mat_doubles(struct sb_mat_var *v, double *out, size_t n)
 {
     unsigned char raw[4096];
-    size_t size = size_of(v->type), most = sizeof raw / size;
+    size_t size = size_of(v->type);
+    assert(v->numeric && size > 0);
+    size_t most = sizeof raw / size;
     while (n > 0) {
         size_t piece = n < most ? n : most;
         sb_status st = take(v, raw, piece * size);
         if (st != SB_OK)
             return st;
         for (size_t i = 0; i < piece; i++)
-            out[i] = number(v->type, raw + i * size);
+            out[i] = number(v->type, size, raw + i * size);
         out += piece;
         n -= piece;
     }
