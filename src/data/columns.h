@@ -46,6 +46,12 @@ sb_status sb_columns_new(struct sb_columns **out, uint32_t count);
 /* Accepts NULL and half-built ones. */
 void sb_columns_free(struct sb_columns *c);
 
+/* As one line of JSON (columns_text.c has its form) and back; to read a table as a model
+ * learned it, give sb_open_options.like a data set with these columns and a path. The caller
+ * owns *out, by sb_free and sb_columns_free; it is NULL after a failure. */
+sb_status sb_columns_write(const struct sb_columns *c, char **out);
+sb_status sb_columns_read(struct sb_columns **out, const char *source, const char *text);
+
 enum { SB_COLUMN_TITLE = 96 };
 
 /* "column 3" or "column 3 (age)", for messages; out is returned. */

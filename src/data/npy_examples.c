@@ -51,8 +51,9 @@ static double number(const struct sb_npy *a, const unsigned char *at)
         memcpy(&x, &bits, sizeof x);
         return x;
     }
-    if (a->kind == 'i' && a->size < 8 && bits >> (8 * a->size - 1))
-        bits |= ~(uint64_t)0 << (8 * a->size);
+    unsigned width = 8 * a->size;
+    if (a->kind == 'i' && width > 0 && width < 64 && bits >> (width - 1))
+        bits |= ~(uint64_t)0 << width;
     return a->kind == 'i' ? (double)(int64_t)bits : (double)bits;
 }
 

@@ -44,7 +44,8 @@ void sb_npy_head(unsigned char head[SB_NPY_HEAD], enum sb_npy_type type,
     size_t all = (BEFORE_TEXT + n + HEAD_ALIGN) / HEAD_ALIGN * HEAD_ALIGN;
     memset(text + n, ' ', all - BEFORE_TEXT - n);
     head[all - 1] = '\n';
-    memcpy(head, "\x93NUMPY\1\0", 8);
+    static const unsigned char magic[8] = {0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0};
+    memcpy(head, magic, sizeof magic);
     head[8] = (unsigned char)((all - BEFORE_TEXT) & 0xff);
     head[9] = (unsigned char)((all - BEFORE_TEXT) >> 8);
     *size = all;

@@ -31,6 +31,8 @@ static sb_status check_info(const struct sb_model_info *o)
     sb_status st = check_utf8(o->method, "method");
     if (st == SB_OK)
         st = check_utf8(o->recipe, "recipe");
+    if (st == SB_OK && o->columns)
+        st = check_utf8(o->columns, "list of columns");
     for (uint32_t i = 0; st == SB_OK && o->class_name && i < o->classes; i++)
         st = check_utf8(o->class_name[i], "class name");
     for (uint32_t i = 0; st == SB_OK && i < o->channels; i++)
@@ -57,7 +59,7 @@ static sb_status keep_info(struct sb_model *m, const struct sb_model_info *o)
     uint32_t names = o->class_name ? o->classes : 0;
     size_t pointers = names * sizeof(char *), floats = o->channels * sizeof(float);
     size_t bytes = pointers + 2 * floats + strlen(o->arch) + strlen(o->method) +
-                   strlen(o->recipe) + 3;
+                   strlen(o->recipe) + (o->columns ? strlen(o->columns) : 0) + 4;
     for (uint32_t i = 0; i < names; i++)
         bytes += strlen(o->class_name[i]) + 1;
     m->memory = sb_malloc(bytes, 1);
@@ -73,6 +75,7 @@ static sb_status keep_info(struct sb_model *m, const struct sb_model_info *o)
     m->info.arch = keep_text(&at, o->arch);
     m->info.method = keep_text(&at, o->method);
     m->info.recipe = keep_text(&at, o->recipe);
+    m->info.columns = o->columns ? keep_text(&at, o->columns) : NULL;
     for (uint32_t i = 0; i < names; i++)
         name[i] = keep_text(&at, o->class_name[i]);
     m->info.class_name = names ? name : NULL;
@@ -234,6 +237,8 @@ static sb_status put_description(struct sb_st_writer *w, const struct sb_model *
                                 json_pack("{s:o, s:o}", "mean",
                                           numbers(o->mean, o->channels), "sd",
                                           numbers(o->sd, o->channels)));
+    if (st == SB_OK && o->columns)
+        st = sb_st_writer_meta(w, "columns", o->columns);
     if (st == SB_OK)
         st = sb_fields_put_json(w, "members", sb_model_figures(m->member, m->members));
     return st == SB_OK ? sb_st_writer_meta(w, "recipe", o->recipe) : st;

@@ -9,7 +9,9 @@
  *     shape           [channels,height,width]
  *     classes         "10"
  *     class_names     ["T-shirt/top", ...] or []
- *     normalisation   {"mean":[...],"sd":[...]}, of pixels in [0, 1], one a channel
+ *     normalisation   {"mean":[...],"sd":[...]}, of bytes as [0, 1] or of floats as they
+ *                     are, one a channel
+ *     columns         of a model of tables: what its columns mean (data/columns_text.c)
  *     members         [{"sample_seed":"17","accuracy":0.9,"nll":...,"ece":...,"epoch":4},
  *                      ...]; inf, -inf and nan are strings
  *     recipe          the recipe's text
@@ -49,6 +51,7 @@ struct sb_model_info {
     uint32_t channels, height, width, classes;
     const char *const *class_name; /* [classes], UTF-8; NULL: unknown */
     const float *mean, *sd;        /* [channels] */
+    const char *columns; /* of tables, as sb_columns_write gives them; NULL: none */
     bool gauss;
 };
 

@@ -146,6 +146,7 @@ static sb_status read_description(const struct sb_st *st, struct description *d)
         s = sb_st_find_meta(st, "method", &d->info.method);
     if (s == SB_OK)
         s = sb_st_find_meta(st, "recipe", &d->info.recipe);
+    d->info.columns = sb_st_meta(st, "columns"); /* checked by who uses it */
     if (s == SB_OK)
         s = read_posterior(st, &d->info.gauss);
     if (s == SB_OK)

@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "data/columns.h"
 #include "model/model.h"
 #include "train/state.h"
 
@@ -148,9 +149,12 @@ sb_status sb_trainer_write_model(struct sb_trainer *t)
         .sd = t->source.normal.sd,
         .gauss = t->method->posterior == SB_POSTERIOR_GAUSS,
     };
-    struct sb_model m;
-    char path[SB_TRAINER_PATH];
-    sb_status st = sb_model_init(&m, &info);
+    struct sb_model m = {0};
+    char path[SB_TRAINER_PATH], *columns = NULL;
+    sb_status st = d->columns ? sb_columns_write(d->columns, &columns) : SB_OK;
+    info.columns = columns;
+    if (st == SB_OK)
+        st = sb_model_init(&m, &info);
     for (uint32_t i = 0; i < t->members && st == SB_OK; i++) {
         struct sb_member copy;
         st = sb_member_copy(&t->member[i], &copy);
@@ -163,6 +167,7 @@ sb_status sb_trainer_write_model(struct sb_trainer *t)
     if (st == SB_OK)
         st = sb_model_write(&m, path);
     sb_model_fini(&m);
+    sb_free(columns);
     return st;
 }
 

@@ -74,6 +74,7 @@ awk -F, '!(NR % 3) { print $5 "," $1 "," $2 "," $3 "," $4 }' iris.csv >sets/othe
 recipe two 'set = flowers.csv' 'test = others.csv' 'label = kind' 'split = stratified'
 "$sebays" train two.ini --out two --quiet --data-dir sets >out 2>err || fault "two: $(cat err)"
 grep -q '"Iris-virginica' two/model.safetensors || fault 'two: the model has no class names'
+grep -q '"columns":' two/model.safetensors || fault 'two: the model has no columns'
 recipe number 'set = sets/flowers.csv' 'test = sets/others.csv' 'label = 1' 'split = stratified'
 learns number 85
 recipe same 'set = sets/flowers.csv' 'test = sets/flowers.csv' 'label = 1'

@@ -8,8 +8,9 @@ static void read_again(const struct sb_dataset *d, const char *text, size_t size
     const struct sb_open_options o = {.like = d};
     struct sb_dataset e = {0};
     sb_status st = sb_table_read(&e, "again", text, size, &o);
-    if (st == SB_OK && e.n == d->n) /* a header is found by the label's name, perhaps */
-        assert(memcmp(e.values, d->values, d->n * d->channels * sizeof(float)) == 0);
+    assert(st == SB_OK && e.n == d->n && e.channels == d->channels);
+    assert(memcmp(e.values, d->values, d->n * d->channels * sizeof(float)) == 0);
+    assert(memcmp(e.labels, d->labels, d->n * sizeof *d->labels) == 0);
     sb_dataset_fini(&e);
 }
 

@@ -291,6 +291,72 @@ static void numbers(void **state)
     }
 }
 
+/* Columns survive being written, and read tables as before. */
+static void columns_as_text(void **state)
+{
+    (void)state;
+    struct sb_dataset d, e;
+    struct sb_columns *columns;
+    char *text, *again, path[] = "model";
+    assert_int_equal(
+        open_text(&d, ",size,colour,class\n0,1,red,b\n1,2,green,a\n", &plain), SB_OK);
+    assert_int_equal(sb_columns_write(d.columns, &text), SB_OK);
+    assert_string_equal(text, "{\"columns\":[1,0,[\"green\",\"red\"],[\"a\",\"b\"]],"
+                              "\"header\":true,\"label\":3,"
+                              "\"names\":[\"\",\"size\",\"colour\",\"class\"]}");
+    assert_int_equal(sb_columns_read(&columns, "m", text), SB_OK);
+    assert_int_equal(sb_columns_write(columns, &again), SB_OK);
+    assert_string_equal(text, again);
+    const struct sb_dataset like = {.columns = columns, .path = path};
+    const struct sb_open_options o = {.like = &like, .unlabelled = true};
+    assert_int_equal(open_text(&e, "7,5,red\n", &o), SB_OK);
+    const float want[] = {5, 0, 1};
+    assert_true(e.channels == 3 && !e.labels);
+    assert_memory_equal(e.values, want, sizeof want);
+    sb_dataset_fini(&e);
+    refused(
+        open_text(&e, "7,5,blue\n", &o), SB_EFORMAT,
+        "a.csv: line 1, column 3 (colour): blue is not among the categories of model");
+    sb_dataset_fini(&d);
+    sb_columns_free(columns);
+    sb_free(text);
+    sb_free(again);
+}
+
+static void wrong_columns(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *sentence;
+    } cases[] = {
+        {"{\"columns\":[],\"names\":[],\"label\":0}",
+         "m: columns: 0 of them and 0 names"},
+        {"{\"columns\":[0],\"names\":[\"a\",\"b\"],\"label\":0}",
+         "m: columns: 1 of them and 2 names"},
+        {"{\"columns\":[0,0],\"names\":[\"a\",\"a\"],\"label\":2}",
+         "m: columns: text 1 is there twice"},
+        {"{\"columns\":[0,[\"a\",3]],\"names\":[],\"label\":1}",
+         "m: columns: text 1 is not a string"},
+        {"{\"columns\":[0,0],\"names\":[],\"label\":1}",
+         "m: columns: column 1 is neither 0, 1 nor texts"},
+        {"{\"columns\":[2],\"names\":[],\"label\":1}",
+         "m: columns: column 0 is neither 0, 1 nor texts"},
+        {"{\"columns\":[[]],\"names\":[],\"label\":1}",
+         "m: columns: column 0 is neither 0, 1 nor texts"},
+        {"{\"columns\":[1,[\"a\"]],\"names\":[],\"label\":1}",
+         "m: columns: 0 features; want 1 to 1048576"},
+    };
+    struct sb_columns *c;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        refused(sb_columns_read(&c, "m", cases[i].text), SB_EFORMAT, cases[i].sentence);
+        assert_null(c);
+    }
+    assert_int_equal(sb_columns_read(&c, "m", "{"), SB_EFORMAT);
+    assert_int_equal(
+        sb_columns_read(&c, "m", "{\"columns\":[0],\"names\":[],\"label\":2}"),
+        SB_EFORMAT);
+}
+
 static void every_allocation_may_fail(void **state)
 {
     (void)state;
@@ -318,6 +384,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(refuses, set_up, tear_down),
         cmocka_unit_test_setup_teardown(too_many_texts, set_up, tear_down),
         cmocka_unit_test(numbers),
+        cmocka_unit_test_setup_teardown(columns_as_text, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(wrong_columns, set_up, tear_down),
         cmocka_unit_test_setup_teardown(every_allocation_may_fail, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
