@@ -472,7 +472,7 @@ static sb_status begin(struct table *t, const char *text, size_t size)
                     "tab, semicolon or blanks",
                     t->begin.name, t->width, t->width == 1 ? "" : "s", COLUMNS_MOST);
     if (st == SB_OK)
-        st = t->use ? follow(t, header) : begin_own(t, header);
+        st = t->o->like ? follow(t, header) : begin_own(t, header);
     if (st == SB_OK && header) { /* go on behind it */
         uint32_t width = t->width;
         st = take_row(&t->begin, NULL, t, NULL);
