@@ -196,6 +196,30 @@ static void what_is_unknown_is_left_out(void **state)
     assert_line(&r, 80, "read  loss inf");
 }
 
+static void bytes_have_a_bar(void **state)
+{
+    (void)state;
+    struct sebays_progress r = {.phase = "fetch",
+                                .done = 85000000,
+                                .total = 170000000,
+                                .rate = 2.5e7,
+                                .seconds_left = 3.4,
+                                .loss = NAN,
+                                .accuracy = NAN,
+                                .bytes = true};
+    assert_line(&r, 120,
+                "fetch  [############            ]  50 %  85.0 of 170.0 MB  25.0 MB/s  "
+                "0:03 left");
+    assert_line(&r, 60, "fetch  50 %  85.0 of 170.0 MB  25.0 MB/s  0:03 left");
+    assert_line(&r, CLI_LINE, "fetch  50 %  85.0 of 170.0 MB  25.0 MB/s  0:03 left");
+    r.done = 2 * r.total; /* a bar cannot be more than full */
+    r.rate = 0;
+    assert_line(&r, 80,
+                "fetch  [########################]  200 %  340.0 of 170.0 MB  0:03 left");
+    r.total = 0;
+    assert_line(&r, 60, "fetch  0:03 left");
+}
+
 /* What a sequence of reports and log lines writes. */
 static void show(struct cli_progress *p, char *out, size_t size)
 {
@@ -289,6 +313,7 @@ int main(void)
         cmocka_unit_test(run_directories),
         cmocka_unit_test(the_line_fits),
         cmocka_unit_test(what_is_unknown_is_left_out),
+        cmocka_unit_test(bytes_have_a_bar),
         cmocka_unit_test(plain_lines_are_few),
         cmocka_unit_test(a_terminal_has_one_live_line),
         cmocka_unit_test(quiet_lets_warnings_through),
