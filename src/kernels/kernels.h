@@ -97,6 +97,10 @@ struct sb_kernels {
                     float *loss);
 
     /* -- parameters: plain arrays of n floats, any alignment -- */
+    /* out = mu + softplus(rho) z for weights first, first + 1, ... of a draw, first a
+     * multiple of 4; z of weight k is number k mod 4 of element k div 4 of the stream */
+    void (*sample)(const struct sb_stream *s, uint32_t first, const float *mu,
+                   const float *rho, float *out, size_t n);
     /* s2 = softplus(rho)^2 */
     void (*variance)(const float *rho, float *s2, size_t n);
     /* sum of the KL terms; 8 partial sums per call, the caller folds calls in order */

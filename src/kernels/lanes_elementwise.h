@@ -290,6 +290,24 @@ static void variance(const float *rho, float *s2, size_t n)
     }
 }
 
+/* Element e of the stream has the normals of weights 4 e to 4 e + 3; `normal` gives eight
+ * elements' first ones, then their second ones, ... */
+static void sample(const struct sb_stream *s, uint32_t first, const float *mu,
+                   const float *rho, float *out, size_t n)
+{
+    _Alignas(32) float z[32], ordered[32];
+    for (size_t i = 0; i < n; i += 32) {
+        normal(s, (first + (uint32_t)i) / 4, 0, 0, 1, z);
+        for (size_t k = 0; k < 32; k++)
+            ordered[k] = z[k % 4 * 8 + k / 4];
+        for (size_t k = i; k < i + 32 && k < n; k += 8) {
+            v8 sd = v8_softplus(load_some(rho + k, n - k, 0.0f));
+            store_some(out + k, n - k,
+                       load_some(mu + k, n - k, 0.0f) + sd * v8_load(ordered + (k - i)));
+        }
+    }
+}
+
 static double kl(const float *mu, const float *rho, float prior_sd, size_t n)
 {
     double sum[8] = {0};
@@ -342,7 +360,7 @@ static void sgd(float *w, const float *g, float *m, float rate, float momentum,
     .normalise = normalise, .norm_sums = norm_sums, .norm_gradient = norm_gradient,      \
     .max_pool = max_pool, .max_pool_gradient = max_pool_gradient,                        \
     .mean_pool = mean_pool, .mean_pool_gradient = mean_pool_gradient,                    \
-    .softmax = softmax, .variance = variance, .kl = kl,                                  \
+    .softmax = softmax, .variance = variance, .sample = sample, .kl = kl,                \
     .posterior_gradient = posterior_gradient, .sgd = sgd
 
 #endif

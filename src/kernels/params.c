@@ -12,6 +12,7 @@ struct params_job {
     const float *mu, *rho, *g, *ds2;
     float *s2, *w, *m, *dmu, *drho;
     const struct sb_sgd *sgd;
+    const struct sb_stream *stream;
     float factor, prior_sd;
     size_t n, piece;
     double sum[CHUNKS];
@@ -47,6 +48,15 @@ static void variance_chunk(void *context, size_t chunk, int worker)
     j->k->variance(j->rho + at, j->s2 + at, length(j, at));
 }
 
+static void sample_chunk(void *context, size_t chunk, int worker)
+{
+    (void)worker;
+    struct params_job *j = context;
+    size_t at = chunk * j->piece;
+    j->k->sample(j->stream, (uint32_t)at, j->mu + at, j->rho + at, j->w + at,
+                 length(j, at));
+}
+
 static void kl_chunk(void *context, size_t chunk, int worker)
 {
     (void)worker;
@@ -78,6 +88,13 @@ void sb_params_variance(const struct sb_env *env, const float *rho, float *s2, s
 {
     struct params_job j = {.rho = rho, .s2 = s2};
     run(env, &j, n, variance_chunk);
+}
+
+void sb_params_sample(const struct sb_env *env, const struct sb_stream *s,
+                      const float *mu, const float *rho, float *out, size_t n)
+{
+    struct params_job j = {.stream = s, .mu = mu, .rho = rho, .w = out};
+    run(env, &j, n, sample_chunk);
 }
 
 double sb_params_kl(const struct sb_env *env, const float *mu, const float *rho,

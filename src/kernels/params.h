@@ -7,9 +7,15 @@
 #include <stddef.h>
 
 #include "base/env.h"
+#include "base/rng.h"
 
 /* s2 = softplus(rho)^2 */
 void sb_params_variance(const struct sb_env *env, const float *rho, float *s2, size_t n);
+
+/* out = mu + softplus(rho) z, z of weight k being number k mod 4 of element k div 4 of the
+ * stream; n < 2^32. */
+void sb_params_sample(const struct sb_env *env, const struct sb_stream *s,
+                      const float *mu, const float *rho, float *out, size_t n);
 
 /* sum of log(prior_sd / s) + (s^2 + mu^2) / (2 prior_sd^2) - 1/2, s = softplus(rho) */
 double sb_params_kl(const struct sb_env *env, const float *mu, const float *rho,

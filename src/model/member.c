@@ -4,7 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/fmath.h"
 #include "base/mem.h"
 #include "base/rng.h"
 
@@ -282,16 +281,15 @@ sb_status sb_member_load(const struct sb_member *m, const struct sb_env *env,
     return st;
 }
 
-/* mu + sigma z; four normals come from one element. */
-static void draw_weights(const struct sb_member_weight *w, const struct sb_stream *s,
-                         float *out)
+void sb_member_draw_layer(const struct sb_member *m, const struct sb_env *env,
+                          uint32_t layer, uint32_t draw, float *out)
 {
-    float z[4];
-    for (uint32_t k = 0; k < w->nnz; k++) {
-        if (k % 4 == 0)
-            sb_rng_normal4(s, k / 4, z);
-        out[k] = w->mu[k] + sb_softplus(w->rho[k]) * z[k % 4];
-    }
+    const struct sb_member_weight *w = &m->weight[layer];
+    struct sb_stream s = sb_rng_stream(m->sample_seed, SB_RNG_SAMPLE, 0, draw, layer);
+    if (m->gauss)
+        sb_params_sample(env, &s, w->mu, w->rho, out, w->nnz);
+    else
+        copy(out, w->mu, w->nnz);
 }
 
 sb_status sb_member_draw(const struct sb_member *m, const struct sb_env *env,
@@ -300,10 +298,8 @@ sb_status sb_member_draw(const struct sb_member *m, const struct sb_env *env,
     sb_status st = load(m, net);
     if (st != SB_OK)
         return st;
-    for (uint32_t i = 0; m->gauss && i < m->weights; i++) {
-        struct sb_stream s = sb_rng_stream(m->sample_seed, SB_RNG_SAMPLE, 0, draw, i);
-        draw_weights(&m->weight[i], &s, net->weight[i].mu);
-    }
+    for (uint32_t i = 0; i < m->weights; i++)
+        sb_member_draw_layer(m, env, i, draw, net->weight[i].mu);
     sb_net_refresh(env, net);
     return SB_OK;
 }

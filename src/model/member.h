@@ -86,6 +86,10 @@ sb_status sb_member_load(const struct sb_member *m, const struct sb_env *env,
 sb_status sb_member_draw(const struct sb_member *m, const struct sb_env *env,
                          struct sb_net *net, uint32_t draw);
 
+/* The weights of one layer of that draw: out [nnz]. A point member's are its weights. */
+void sb_member_draw_layer(const struct sb_member *m, const struct sb_env *env,
+                          uint32_t layer, uint32_t draw, float *out);
+
 /* Whether the two fit the same networks: layers, and weights that exist in each. (Members
  * of methods that prune over all layers at once need not.) */
 bool sb_member_alike(const struct sb_member *a, const struct sb_member *b);

@@ -10,7 +10,7 @@
 #include "check.h"
 #include "kernels/kernels.h"
 
-static_assert(sizeof(struct sb_kernels) == 25 * sizeof(void *),
+static_assert(sizeof(struct sb_kernels) == 26 * sizeof(void *),
               "a new kernel needs its comparison here");
 
 enum { MOST = 100, FLOATS = 8 * MOST + 64 };
@@ -240,6 +240,7 @@ static void compare_softmax(const struct sb_kernels *k)
 static void compare_posterior(const struct sb_kernels *k)
 {
     const float sd[] = {1.0f, 0.1f, 3.0f};
+    struct sb_stream stream = sb_rng_stream(9, SB_RNG_TEST, 1, 2, 3);
     for (size_t n = 0; n < 36; n++)
         for (int form = 0; form < 6; form++) {
             size_t at = (size_t)form;
@@ -247,6 +248,11 @@ static void compare_posterior(const struct sb_kernels *k)
             scalar->variance(in[1] + at, want[0] + at, n);
             k->variance(in[1] + at, have[0] + at, n);
             settle(k, "variance", n, form);
+            scalar->sample(&stream, 4 * (uint32_t)form, in[0] + at, in[1] + at,
+                           want[0] + at, n);
+            k->sample(&stream, 4 * (uint32_t)form, in[0] + at, in[1] + at, have[0] + at,
+                      n);
+            settle(k, "sample", n, form);
             double a = scalar->kl(in[0] + at, in[1] + at, sd[form / 2], n);
             double b = k->kl(in[0] + at, in[1] + at, sd[form / 2], n);
             check(memcmp(&a, &b, sizeof a) == 0, "%s: kl of %zu: %a, not %a", k->name, n,
