@@ -9,6 +9,7 @@
 
 #include <assert.h>
 #include <cblas.h>
+#include <pthread.h>
 #include <string.h>
 
 #include "base/threads.h"
@@ -225,16 +226,39 @@ static void product_chunk(void *context, size_t chunk, int worker)
         sb_epilogue_forward(j->env, &j->to, &b, &sums, j->noise, j->y, j->slope, m.eps);
 }
 
-/* BLAS keeps its number of threads for the whole process: borrowed, and given back. */
+/* BLAS keeps its number of threads for the whole process. The first of our products to
+ * begin borrows it and the last to end gives it back, so that products which several
+ * threads run at once do not take it from each other: a product on two BLAS threads may
+ * have other bits. The state is shared because what it stands for is. */
+static pthread_mutex_t blas_lock = PTHREAD_MUTEX_INITIALIZER;
+static int blas_users, blas_threads;
+
+static void borrow_blas(void)
+{
+    pthread_mutex_lock(&blas_lock);
+    if (blas_users++ == 0) {
+        blas_threads = openblas_get_num_threads();
+        openblas_set_num_threads(1);
+    }
+    pthread_mutex_unlock(&blas_lock);
+}
+
+static void give_back_blas(void)
+{
+    pthread_mutex_lock(&blas_lock);
+    if (--blas_users == 0)
+        openblas_set_num_threads(blas_threads);
+    pthread_mutex_unlock(&blas_lock);
+}
+
 static void run(struct dense_job *j, const struct sb_conv *c, size_t chunks,
                 sb_chunk_fn *fn, void *scratch)
 {
-    int before = openblas_get_num_threads();
     j->scratch = scratch;
     j->scratch_floats = sb_dense_scratch(c) / sizeof(float);
-    openblas_set_num_threads(1);
+    borrow_blas();
     sb_threads_run(j->env->threads, chunks, fn, j);
-    openblas_set_num_threads(before);
+    give_back_blas();
 }
 
 size_t sb_dense_scratch(const struct sb_conv *c)

@@ -55,3 +55,12 @@ sb_status sb_loss_softmax(const struct sb_env *env, struct sb_act *logits,
     *loss = sum / logits->batch;
     return SB_OK;
 }
+
+void sb_softmax(const struct sb_env *env, struct sb_act *logits)
+{
+    const uint32_t label[SB_LANES] = {0};
+    float loss[SB_LANES];
+    for (uint32_t b = 0; b < logits->blocks; b++)
+        env->kernels->softmax(sb_act_plane(logits, b, 0), logits->channels, logits->plane,
+                              label, loss);
+}

@@ -14,4 +14,7 @@
 sb_status sb_loss_softmax(const struct sb_env *env, struct sb_act *logits,
                           const uint32_t *label, double *loss, struct sb_act *d);
 
+/* The probabilities alone. */
+void sb_softmax(const struct sb_env *env, struct sb_act *logits);
+
 #endif

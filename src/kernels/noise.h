@@ -19,7 +19,7 @@ enum { SB_QUAD = 4 };
 struct sb_noise {
     const struct sb_act *eps; /* given, shaped like the output; NULL: drawn from stream */
     struct sb_stream stream;
-    uint32_t image; /* index of the batch's first image, a multiple of 8 */
+    uint32_t image; /* index of the batch's first image */
 };
 
 static inline int sb_noise_flat(const struct sb_act *y)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/rng.h"
 #include "kernels/act.h"
 
 /* Adding a node returns its index. A failure is remembered and makes later calls do
@@ -36,6 +37,10 @@ static uint32_t push(struct builder *b, struct sb_arch_node node)
         sb_free(a->node);
         a->node = more;
         a->capacity = capacity;
+    }
+    if (node.kind == SB_NODE_WEIGHT && a->weights == SB_RNG_LAYERS) {
+        b->st = sb_fail(SB_EARG, "an architecture of more than %d layers", SB_RNG_LAYERS);
+        return 0;
     }
     a->weights += node.kind == SB_NODE_WEIGHT;
     a->norms += node.kind == SB_NODE_NORM;

@@ -45,15 +45,19 @@ static sb_status init_params(struct sb_net *n, const struct sb_net_options *o)
                 .active = o->active ? o->active[w] : sb_conv_weights(&d->conv),
                 .gauss = o->gauss,
                 .bias = d->bias,
-                .inference = o->inference || o->single,
+                .inference = o->inference || o->single || o->parameters,
             };
             n->node[i].param = w;
             n->weight_node[w] = i;
-            st = sb_weight_init(&n->weight[w++], &d->conv, &wo);
+            if (!o->lender)
+                st = sb_weight_init(&n->weight[w], &d->conv, &wo);
+            w++;
         } else if (d->kind == SB_NODE_NORM) {
             n->node[i].param = m;
             n->norm_node[m] = i;
-            st = norm_init(&n->norm[m++], d->channels);
+            if (!o->lender)
+                st = norm_init(&n->norm[m], d->channels);
+            m++;
         }
         if (st != SB_OK)
             return st;
@@ -61,11 +65,21 @@ static sb_status init_params(struct sb_net *n, const struct sb_net_options *o)
     return SB_OK;
 }
 
-static sb_status init_scratch(struct sb_net *n)
+static size_t scratch_of(const struct sb_net *n)
 {
     size_t most = 0;
     for (uint32_t i = 0; i < n->arch.weights; i++) {
         size_t bytes = sb_weight_scratch(&n->weight[i]);
+        most = bytes > most ? bytes : most;
+    }
+    return most;
+}
+
+static sb_status init_scratch(struct sb_net *n, const struct sb_net_options *o)
+{
+    size_t most = o->lender ? 0 : scratch_of(n);
+    for (uint32_t i = 0; i < o->lenders; i++) {
+        size_t bytes = scratch_of(&o->lender[i]);
         most = bytes > most ? bytes : most;
     }
     n->scratch_bytes = most * (size_t)n->threads;
@@ -77,7 +91,8 @@ static sb_status init_scratch(struct sb_net *n)
 
 sb_status sb_net_init(struct sb_net *n, const struct sb_net_options *o)
 {
-    *n = (struct sb_net){.max_batch = o->max_batch, .threads = o->threads};
+    *n = (struct sb_net){
+        .max_batch = o->max_batch, .threads = o->threads, .borrows = o->lender != NULL};
     if (o->max_batch == 0 || o->threads < 1)
         return sb_fail(SB_EARG,
                        "a network for batches of %u on %d threads: both at least 1",
@@ -96,22 +111,34 @@ sb_status sb_net_init(struct sb_net *n, const struct sb_net_options *o)
     if (!n->node || !n->weight || !n->weight_node || !n->norm || !n->norm_node)
         return sb_fail(SB_ENOMEM, "no memory for a network of %u nodes", n->arch.nodes);
     st = init_params(n, o);
+    if (st != SB_OK || o->parameters)
+        return st;
+    st = sb_net_plan(n, o->gauss, o->inference || o->single || o->lender,
+                     o->input_gradient);
     if (st == SB_OK)
-        st = sb_net_plan(n, o->gauss, o->inference || o->single, o->input_gradient);
-    if (st == SB_OK)
-        st = init_scratch(n);
-    if (st == SB_OK)
-        sb_net_set_batch(n, n->max_batch);
-    return st;
+        st = init_scratch(n, o);
+    if (st != SB_OK)
+        return st;
+    sb_net_set_batch(n, n->max_batch);
+    if (o->lender)
+        sb_net_borrow(n, &o->lender[0]);
+    return SB_OK;
+}
+
+void sb_net_borrow(struct sb_net *n, const struct sb_net *from)
+{
+    memcpy(n->weight, from->weight, n->arch.weights * sizeof *n->weight);
+    if (n->arch.norms > 0)
+        memcpy(n->norm, from->norm, n->arch.norms * sizeof *n->norm);
 }
 
 void sb_net_fini(struct sb_net *n)
 {
     if (!n)
         return;
-    for (uint32_t i = 0; n->weight && i < n->arch.weights; i++)
+    for (uint32_t i = 0; n->weight && !n->borrows && i < n->arch.weights; i++)
         sb_weight_fini(&n->weight[i]);
-    for (uint32_t i = 0; n->norm && i < n->arch.norms; i++)
+    for (uint32_t i = 0; n->norm && !n->borrows && i < n->arch.norms; i++)
         sb_free(n->norm[i].memory);
     sb_free(n->node);
     sb_free(n->weight);
@@ -188,6 +215,7 @@ static sb_status forward_weight(const struct sb_env *env, struct sb_net *n, uint
     struct sb_noise noise = {
         .eps = p->eps ? p->eps[node->param] : NULL,
         .stream = sb_rng_stream(p->seed, SB_RNG_NOISE, p->member, p->step, node->param),
+        .image = p->image,
     };
     return sb_weight_forward(env, w, &n->node[n->arch.node[i].in].y,
                              p->sample ? &noise : NULL, &node->y, &node->slope,
@@ -260,6 +288,13 @@ sb_status sb_net_loss(const struct sb_env *env, struct sb_net *n, const uint32_t
     memcpy(n->probabilities.data, n->logits.data,
            sb_act_size(&n->logits) * sizeof(float));
     return sb_loss_softmax(env, &n->probabilities, label, loss, n->gradients ? d : NULL);
+}
+
+void sb_net_softmax(const struct sb_env *env, struct sb_net *n)
+{
+    memcpy(n->probabilities.data, n->logits.data,
+           sb_act_size(&n->logits) * sizeof(float));
+    sb_softmax(env, &n->probabilities);
 }
 
 /* ---- backward ------------------------------------------------------------------------ */
@@ -423,8 +458,11 @@ size_t sb_net_bytes(const struct sb_net *n)
         (n->value_floats + n->gradient_floats) * sizeof(float) + n->scratch_bytes;
     for (uint32_t i = 0; i < n->arch.weights; i++) {
         const struct sb_weight *w = &n->weight[i];
-        size_t arrays = w->gauss ? 9 : 4;
-        size_t order = w->dense ? 0 : 2 * sizeof(uint16_t) + 2 * sizeof(uint32_t);
+        bool forward = !w->dmu;
+        size_t arrays = forward ? (w->gauss ? 3 : 1) : w->gauss ? 9 : 4;
+        size_t order = w->dense  ? 0
+                       : forward ? sizeof(uint16_t)
+                                 : 2 * sizeof(uint16_t) + 2 * sizeof(uint32_t);
         bytes += w->nnz * (arrays * sizeof(float) + order);
     }
     return bytes;

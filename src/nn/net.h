@@ -11,6 +11,10 @@
  *
  * A buffer that several nodes write into is written by the first and added to by the rest;
  * which is which is settled by the plan.
+ *
+ * A net for inference keeps no value longer than the last node that reads it. Parameters
+ * and the memory to run them may also be two nets: one of parameters only, and any number
+ * that borrow them, each on its own thread.
  */
 #ifndef SB_NN_NET_H
 #define SB_NN_NET_H
@@ -53,6 +57,7 @@ struct sb_net {
     struct sb_act probabilities; /* logits after the loss; same shape, own memory */
     uint32_t max_batch;
     bool trained;     /* the last forward used batch statistics: backward follows them */
+    bool borrows;     /* what weight[] and norm[] point to is another net's */
     int threads;      /* scratch is there for this many */
     void *scratch;    /* owned */
     float *values;    /* owned: values and slopes */
@@ -67,18 +72,27 @@ struct sb_net_options {
     int threads;
     bool gauss;
     bool inference;         /* no memory for gradients: forward only */
+    bool parameters;        /* no memory for values either: others borrow from it */
     bool input_gradient;    /* keep the gradient of the images, too */
     bool single;            /* for one image at a time, see sb_net_init */
     const uint32_t *active; /* [weights] how many exist; NULL: all */
+    /* [lenders] nets of the same architecture, for inference, whose parameters are to be
+     * borrowed; the first one's are, to begin with. NULL: parameters of its own. */
+    const struct sb_net *lender;
+    uint32_t lenders;
 };
 
 /* single, which implies inference: where the architecture allows it, the lanes hold bands
  * of rows of one image instead of images (arch.bands of them, 0: it does not). n->input
  * then has arch.bands "images" of 1 / arch.bands of the height, which are those rows, and
  * the image's logits are in lane 0. The bits are those of any other batch; there is no
- * activation noise. */
+ * activation noise. The caller calls sb_net_fini, also after a failure. */
 sb_status sb_net_init(struct sb_net *n, const struct sb_net_options *o);
 void sb_net_fini(struct sb_net *n);
+
+/* The next forward runs with from's parameters, one of the lenders; from is only read, and
+ * must stay. */
+void sb_net_borrow(struct sb_net *n, const struct sb_net *from);
 
 /* Fresh parameters for a member: see sb_weight_start; norms are gamma 1, beta 0, running
  * mean 0, running variance 1. */
@@ -100,6 +114,7 @@ struct sb_pass {
     bool sample;   /* draw activation noise; else the posterior mean */
     uint64_t seed; /* of the noise ... */
     uint32_t member, step;
+    uint32_t image;                  /* what the noise counts the batch's images from */
     const struct sb_act *const *eps; /* ... or the noise itself, [weights]; NULL: drawn */
 };
 
@@ -111,6 +126,9 @@ sb_status sb_net_forward(const struct sb_env *env, struct sb_net *n,
  * sb_net_backward starts from. */
 sb_status sb_net_loss(const struct sb_env *env, struct sb_net *n, const uint32_t *label,
                       double *loss);
+
+/* The probabilities alone. */
+void sb_net_softmax(const struct sb_env *env, struct sb_net *n);
 
 /* Gradients of all parameters' data term (a Gaussian's drho is that of its variance until
  * sb_net_add_kl), after forward and loss. visit, if not NULL, is called for each weight as

@@ -1,7 +1,8 @@
 /* plan - see plan.h and the head of net.h.
  *
- * Memory is laid out twice by the same code: once to learn its size, with base NULL, and
- * once to hand it out.
+ * Values that backward needs are laid out twice by the same code: once to learn their
+ * size, with base NULL, and once to hand it out. Gradients, and values of a net that only
+ * predicts, take turns in a few buffers.
  */
 #include "nn/plan.h"
 
@@ -67,19 +68,53 @@ static sb_status lay_values(struct sb_net *n, bool gauss, float *base, size_t *u
     return SB_OK;
 }
 
-/* ---- gradients ----------------------------------------------------------------------- */
+/* ---- shared memory ------------------------------------------------------------------- */
 
 struct buffer {
     size_t floats;
-    uint32_t users; /* gradients that live in it now */
+    uint32_t users; /* values or gradients that live in it now */
     float *data;
 };
 
 struct buffers {
-    struct buffer *b; /* [nodes] */
+    struct buffer *b; /* [nodes + 2] */
     uint32_t n;
-    uint32_t *of; /* [nodes] the buffer of a node's gradient, or SB_NODE_NONE */
+    uint32_t *of; /* [nodes] the buffer of a node's value or gradient, or SB_NODE_NONE */
 };
+
+static sb_status buffers_init(struct buffers *s, uint32_t nodes)
+{
+    *s = (struct buffers){.b = sb_calloc((size_t)nodes + 2, sizeof *s->b),
+                          .of = sb_calloc(nodes, sizeof *s->of)};
+    for (uint32_t i = 0; s->of && i < nodes; i++)
+        s->of[i] = SB_NODE_NONE;
+    return s->b && s->of
+               ? SB_OK
+               : sb_fail(SB_ENOMEM, "no memory to plan a network of %u nodes", nodes);
+}
+
+static void buffers_fini(struct buffers *s)
+{
+    sb_free(s->b);
+    sb_free(s->of);
+}
+
+/* One block of zeros for all of them; the first is at its start. */
+static sb_status buffers_allocate(struct buffers *s, const char *what, float **memory,
+                                  size_t *floats)
+{
+    *floats = 0;
+    for (uint32_t i = 0; i < s->n; i++)
+        take(NULL, floats, s->b[i].floats);
+    *memory = sb_calloc(*floats, sizeof(float));
+    if (!*memory)
+        return sb_fail(SB_ENOMEM, "no memory for %s: %zu MB", what,
+                       *floats * sizeof(float) >> 20);
+    size_t used = 0;
+    for (uint32_t i = 0; i < s->n; i++)
+        s->b[i].data = take(*memory, &used, s->b[i].floats);
+    return SB_OK;
+}
 
 /* The smallest free buffer that is large enough, or the largest free one made larger, or
  * a new one. */
@@ -103,6 +138,94 @@ static uint32_t find_buffer(struct buffers *s, size_t floats)
     return found;
 }
 
+/* ---- values that are kept no longer than they are read ------------------------------- */
+
+/* The node whose memory i's value is in. */
+static uint32_t home_of(const struct sb_arch *a, uint32_t i)
+{
+    while (in_place(a->node[i].kind))
+        i = a->node[i].in;
+    return i;
+}
+
+/* last[h]: the last node that reads the memory of home h. Images and logits stay. */
+static void find_last(const struct sb_arch *a, uint32_t *last)
+{
+    for (uint32_t i = 1; i < a->nodes; i++) {
+        last[home_of(a, a->node[i].in)] = i;
+        if (a->node[i].other != SB_NODE_NONE)
+            last[home_of(a, a->node[i].other)] = i;
+    }
+    last[0] = last[home_of(a, a->nodes - 1)] = SB_NODE_NONE;
+}
+
+static void release(struct buffers *s, uint32_t *last, uint32_t home, uint32_t now)
+{
+    if (last[home] != now)
+        return;
+    s->b[s->of[home]].users--;
+    last[home] = SB_NODE_NONE;
+}
+
+/* Walks forwards. Returns the buffer of all slopes, which nobody reads. */
+static uint32_t plan_values(struct sb_net *n, struct buffers *s, uint32_t *last,
+                            bool gauss)
+{
+    const struct sb_arch *a = &n->arch;
+    size_t slope = 0;
+    for (uint32_t i = 0; i < a->nodes; i++) {
+        const struct sb_arch_node *d = &a->node[i];
+        size_t floats = sb_act_size(&n->node[i].y);
+        if (!in_place(d->kind)) {
+            s->of[i] = find_buffer(s, floats);
+            s->b[s->of[i]].users++;
+        }
+        if (d->kind == SB_NODE_WEIGHT && gauss && floats > slope)
+            slope = floats;
+        if (i == 0)
+            continue;
+        release(s, last, home_of(a, d->in), i);
+        if (d->other != SB_NODE_NONE)
+            release(s, last, home_of(a, d->other), i);
+    }
+    s->b[s->n] = (struct buffer){.floats = slope};
+    return s->n++;
+}
+
+static sb_status lay_values_shared(struct sb_net *n, bool gauss)
+{
+    struct buffers s;
+    uint32_t *last = sb_calloc(n->arch.nodes, sizeof *last);
+    sb_status st = buffers_init(&s, n->arch.nodes);
+    if (!last)
+        st = sb_fail(SB_ENOMEM, "no memory to plan a network of %u nodes", n->arch.nodes);
+    for (uint32_t i = 0; i < n->arch.nodes && st == SB_OK; i++)
+        st = shape_of(n, i, &n->node[i].y);
+    if (st != SB_OK)
+        goto done;
+    find_last(&n->arch, last);
+    uint32_t slope = plan_values(n, &s, last, gauss), end = n->arch.nodes - 1;
+    n->probabilities = n->node[end].y;
+    s.b[s.n] = (struct buffer){.floats = sb_act_size(&n->probabilities)};
+    uint32_t probabilities = s.n++;
+    st = buffers_allocate(&s, "activations", &n->values, &n->value_floats);
+    if (st != SB_OK)
+        goto done;
+    n->probabilities.data = s.b[probabilities].data;
+    for (uint32_t i = 0; i <= end; i++) {
+        struct sb_net_node *node = &n->node[i];
+        node->y.data = s.b[s.of[home_of(&n->arch, i)]].data;
+        node->slope = node->y;
+        node->slope.data = s.b[slope].data;
+    }
+done:
+    sb_free(last);
+    buffers_fini(&s);
+    return st;
+}
+
+/* ---- gradients ----------------------------------------------------------------------- */
+
 /* Gives node i's gradient a home: `shared`, if it may be there, else a buffer of its own.
  * Returns whether it has one already, that is, whether to add. */
 static bool place_gradient(struct sb_net *n, struct buffers *s, uint32_t i,
@@ -119,8 +242,6 @@ static bool place_gradient(struct sb_net *n, struct buffers *s, uint32_t i,
 /* Walks backwards, as the gradients will be computed. */
 static void plan_gradients(struct sb_net *n, struct buffers *s, bool input_gradient)
 {
-    for (uint32_t i = 0; i < n->arch.nodes; i++)
-        s->of[i] = SB_NODE_NONE;
     place_gradient(n, s, n->arch.nodes - 1, SB_NODE_NONE);
     for (uint32_t i = n->arch.nodes - 1; i > 0; i--) {
         const struct sb_arch_node *d = &n->arch.node[i];
@@ -141,40 +262,27 @@ static void plan_gradients(struct sb_net *n, struct buffers *s, bool input_gradi
 
 static sb_status lay_gradients(struct sb_net *n, bool input_gradient)
 {
-    struct buffers s = {0};
-    sb_status st = SB_OK;
-    s.b = sb_calloc(n->arch.nodes, sizeof *s.b);
-    s.of = sb_calloc(n->arch.nodes, sizeof *s.of);
-    if (!s.b || !s.of) {
-        st = sb_fail(SB_ENOMEM, "no memory to plan a network of %u nodes", n->arch.nodes);
+    struct buffers s;
+    sb_status st = buffers_init(&s, n->arch.nodes);
+    if (st != SB_OK)
         goto done;
-    }
     plan_gradients(n, &s, input_gradient);
-    size_t used = 0;
-    for (uint32_t i = 0; i < s.n; i++)
-        take(NULL, &used, s.b[i].floats);
-    n->gradient_floats = used;
-    n->gradients = sb_calloc(used, sizeof(float));
-    if (!n->gradients) {
-        st = sb_fail(SB_ENOMEM, "no memory for gradients: %zu MB",
-                     used * sizeof(float) >> 20);
+    st = buffers_allocate(&s, "gradients", &n->gradients, &n->gradient_floats);
+    if (st != SB_OK)
         goto done;
-    }
-    used = 0;
-    for (uint32_t i = 0; i < s.n; i++)
-        s.b[i].data = take(n->gradients, &used, s.b[i].floats);
     for (uint32_t i = 0; i < n->arch.nodes; i++) {
         n->node[i].dy = n->node[i].y;
         n->node[i].dy.data = s.of[i] == SB_NODE_NONE ? NULL : s.b[s.of[i]].data;
     }
 done:
-    sb_free(s.b);
-    sb_free(s.of);
+    buffers_fini(&s);
     return st;
 }
 
 sb_status sb_net_plan(struct sb_net *n, bool gauss, bool inference, bool input_gradient)
 {
+    if (inference)
+        return lay_values_shared(n, gauss);
     sb_status st = lay_values(n, gauss, NULL, &n->value_floats);
     if (st != SB_OK)
         return st;
@@ -183,7 +291,5 @@ sb_status sb_net_plan(struct sb_net *n, bool gauss, bool inference, bool input_g
         return sb_fail(SB_ENOMEM, "no memory for activations: %zu MB",
                        n->value_floats * sizeof(float) >> 20);
     st = lay_values(n, gauss, n->values, &n->value_floats);
-    if (st == SB_OK && !inference)
-        st = lay_gradients(n, input_gradient);
-    return st;
+    return st == SB_OK ? lay_gradients(n, input_gradient) : st;
 }
