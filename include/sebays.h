@@ -2,11 +2,15 @@
  *
  * Functions that can fail return a sebays_status; sebays_message() then has one sentence,
  * kept per thread, that says what was found, what was expected and what to do. The library
- * never prints, exits, hooks signals or reads the environment, and has no global state.
+ * never prints, exits, hooks signals or reads the environment.
  *
- * A handle that is made (load, new) is given back with the free of its kind; free accepts
- * NULL. A handle is used by one thread at a time. Texts handed out as char ** are the
- * caller's: sebays_text_free. All strings are UTF-8.
+ * A handle that is made (load, open, new) is given back with the free of its kind; free
+ * accepts NULL. After a failure the handle is NULL. A handle is used by one thread at a
+ * time, but for a model: any number of threads may use one. Texts handed out as char **
+ * are the caller's: sebays_text_free. All strings are UTF-8.
+ *
+ * Structs that a caller fills in (options, examples, predictions) grow at their end from
+ * version to version; zero means "as before".
  */
 #ifndef SEBAYS_H
 #define SEBAYS_H
@@ -14,6 +18,18 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* What this header belongs to; sebays_version() tells what the program runs with. */
+#define SEBAYS_VERSION_MAJOR 0
+#define SEBAYS_VERSION_MINOR 1
+#define SEBAYS_VERSION_PATCH 0
+
+/* What the shared library exports. */
+#if defined(__GNUC__)
+#define SEBAYS_API __attribute__((visibility("default")))
+#else
+#define SEBAYS_API
+#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -31,14 +47,14 @@ typedef enum sebays_status {
 } sebays_status;
 
 /* "0.1.0" */
-const char *sebays_version(void);
+SEBAYS_API const char *sebays_version(void);
 
 /* The sentence of this thread's last failure, "" if there was none; and a word for a
  * status. Neither is ever NULL. */
-const char *sebays_message(void);
-const char *sebays_status_name(sebays_status st);
+SEBAYS_API const char *sebays_message(void);
+SEBAYS_API const char *sebays_status_name(sebays_status st);
 
-void sebays_text_free(char *text);
+SEBAYS_API void sebays_text_free(char *text);
 
 /* ---- what a run tells while it works ---- */
 
@@ -74,30 +90,31 @@ typedef void sebays_log_fn(void *context, enum sebays_level level, const char *l
 struct sebays_recipe;
 
 /* Every option at its default; or as a recipe file (INI) says. */
-sebays_status sebays_recipe_new(struct sebays_recipe **out);
-sebays_status sebays_recipe_load(const char *path, struct sebays_recipe **out);
-void sebays_recipe_free(struct sebays_recipe *recipe);
+SEBAYS_API sebays_status sebays_recipe_new(struct sebays_recipe **out);
+SEBAYS_API sebays_status sebays_recipe_load(const char *path, struct sebays_recipe **out);
+SEBAYS_API void sebays_recipe_free(struct sebays_recipe *recipe);
 
 /* Sets an option by its name; the last word counts. assign takes "section.key=value". */
-sebays_status sebays_recipe_set(struct sebays_recipe *recipe, const char *name,
-                                const char *value);
-sebays_status sebays_recipe_assign(struct sebays_recipe *recipe, const char *assignment);
+SEBAYS_API sebays_status sebays_recipe_set(struct sebays_recipe *recipe, const char *name,
+                                           const char *value);
+SEBAYS_API sebays_status sebays_recipe_assign(struct sebays_recipe *recipe,
+                                              const char *assignment);
 
 /* Completes the recipe with what its method implies and checks that all fits together;
  * again after later changes. */
-sebays_status sebays_recipe_check(struct sebays_recipe *recipe);
+SEBAYS_API sebays_status sebays_recipe_check(struct sebays_recipe *recipe);
 
 /* An option's value as text; SEBAYS_EARG when it has size bytes or more. */
-sebays_status sebays_recipe_get(const struct sebays_recipe *recipe, const char *name,
-                                char *out, size_t size);
+SEBAYS_API sebays_status sebays_recipe_get(const struct sebays_recipe *recipe,
+                                           const char *name, char *out, size_t size);
 
 /* The checked recipe as an INI file that names every option, with or without a line of
  * help above each. */
-sebays_status sebays_recipe_text(const struct sebays_recipe *recipe, bool comments,
-                                 char **out);
+SEBAYS_API sebays_status sebays_recipe_text(const struct sebays_recipe *recipe,
+                                            bool comments, char **out);
 
 /* Every option: default, meaning, range. */
-sebays_status sebays_options_text(char **out);
+SEBAYS_API sebays_status sebays_options_text(char **out);
 
 /* ---- training ---- */
 
@@ -126,21 +143,24 @@ struct sebays_result;
  * model.safetensors and results.json into the run directory. The thread count is the
  * recipe's train.threads, 0: one a processor. SEBAYS_ECANCELED when progress asked to
  * stop: a checkpoint was written, and resume goes on from there. */
-sebays_status sebays_train(const struct sebays_recipe *recipe,
-                           const struct sebays_run_options *options,
-                           struct sebays_result **out);
-void sebays_result_free(struct sebays_result *result);
+SEBAYS_API sebays_status sebays_train(const struct sebays_recipe *recipe,
+                                      const struct sebays_run_options *options,
+                                      struct sebays_result **out);
+SEBAYS_API void sebays_result_free(struct sebays_result *result);
 
-uint32_t sebays_result_members(const struct sebays_result *result);
-struct sebays_scores sebays_result_member(const struct sebays_result *result, uint32_t i);
-struct sebays_scores sebays_result_ensemble(const struct sebays_result *result);
-double sebays_result_seconds(const struct sebays_result *result);
-double sebays_result_images_per_second(const struct sebays_result *result);
-double sebays_result_density(const struct sebays_result *result);
+SEBAYS_API uint32_t sebays_result_members(const struct sebays_result *result);
+SEBAYS_API struct sebays_scores sebays_result_member(const struct sebays_result *result,
+                                                     uint32_t i);
+SEBAYS_API struct sebays_scores
+sebays_result_ensemble(const struct sebays_result *result);
+SEBAYS_API double sebays_result_seconds(const struct sebays_result *result);
+SEBAYS_API double sebays_result_images_per_second(const struct sebays_result *result);
+SEBAYS_API double sebays_result_density(const struct sebays_result *result);
 
 /* What a run would take, for people: weights by layer, arithmetic, memory, time. */
-sebays_status sebays_plan(const struct sebays_recipe *recipe,
-                          const struct sebays_run_options *options, char **out);
+SEBAYS_API sebays_status sebays_plan(const struct sebays_recipe *recipe,
+                                     const struct sebays_run_options *options,
+                                     char **out);
 
 /* ---- data sets ---- */
 
@@ -161,31 +181,34 @@ struct sebays_data_options {
 
 /* Opens a data set by its path, or by its name, which is looked for in ./data, in data_dir
  * and among Debian's data sets. The format is found out by looking. */
-sebays_status sebays_data_open(const char *name_or_path,
-                               const struct sebays_data_options *options,
-                               struct sebays_data **out);
-void sebays_data_free(struct sebays_data *data);
+SEBAYS_API sebays_status sebays_data_open(const char *name_or_path,
+                                          const struct sebays_data_options *options,
+                                          struct sebays_data **out);
+SEBAYS_API void sebays_data_free(struct sebays_data *data);
 
 /* Format, shape, mean and deviation of each channel (of bytes as 0 .. 1) or feature,
  * classes and how many examples each has; for people or as a JSON object. */
-sebays_status sebays_data_info(const struct sebays_data *data, bool json, char **out);
+SEBAYS_API sebays_status sebays_data_info(const struct sebays_data *data, bool json,
+                                          char **out);
 
 /* Writes a PNG file with the first images of each class, a row a class. SEBAYS_EARG for a
  * table, SEBAYS_EMISSING in a build without libpng. */
-sebays_status sebays_data_sheet(const struct sebays_data *data, const char *png);
+SEBAYS_API sebays_status sebays_data_sheet(const struct sebays_data *data,
+                                           const char *png);
 
 /* Writes x_train.npy, y_train.npy (for the test split x_test.npy, y_test.npy; for a set
  * that has no splits x.npy, y.npy) and, if classes have names, class_names.txt into a
  * directory: images [n][height][width][channels], tables [n][features], labels int64. */
-sebays_status sebays_data_convert(const struct sebays_data *data, const char *dir);
+SEBAYS_API sebays_status sebays_data_convert(const struct sebays_data *data,
+                                             const char *dir);
 
 /* Which split it is, and whether it has none: then it is all of the set. */
 enum sebays_split sebays_data_split(const struct sebays_data *data);
-bool sebays_data_whole(const struct sebays_data *data);
+SEBAYS_API bool sebays_data_whole(const struct sebays_data *data);
 
 /* The data sets that are known by name: what they are, where each was found (as in
  * sebays_data_open), or how large it would be to fetch. */
-sebays_status sebays_data_list(const char *data_dir, char **out);
+SEBAYS_API sebays_status sebays_data_list(const char *data_dir, char **out);
 
 struct sebays_fetch_options {
     const char *data_dir; /* where it goes, as data_dir/NAME; made if need be */
@@ -201,9 +224,9 @@ struct sebays_fetch_options {
  * now; *there: it was there before. What was downloaded when this fails or is canceled is
  * kept, and the next call goes on from there. SEBAYS_EMISSING in a build without libcurl
  * or libcrypto. */
-sebays_status sebays_data_fetch(const char *name,
-                                const struct sebays_fetch_options *options, char **out,
-                                bool *there);
+SEBAYS_API sebays_status sebays_data_fetch(const char *name,
+                                           const struct sebays_fetch_options *options,
+                                           char **out, bool *there);
 
 /* Zeroed is a good start: all kinds, all severities. */
 struct sebays_corrupt_options {
@@ -222,14 +245,124 @@ struct sebays_corrupt_options {
  * [severities * n][height][width][channels] bytes, out/labels.npy has the labels as many
  * times. SEBAYS_EARG for a table or an unknown kind; SEBAYS_EMISSING for jpeg_compression
  * in a build without libjpeg, or a sheet without libpng. */
-sebays_status sebays_data_corrupt(const struct sebays_data *data,
-                                  const struct sebays_corrupt_options *options);
+SEBAYS_API sebays_status sebays_data_corrupt(
+    const struct sebays_data *data, const struct sebays_corrupt_options *options);
 
 /* ---- model files ---- */
 
 /* What a model file holds, for people: members, layers, density, signal-to-noise, sizes.
  * path may be a run directory. */
-sebays_status sebays_inspect(const char *path, char **out);
+SEBAYS_API sebays_status sebays_inspect(const char *path, char **out);
+
+/* A trained ensemble, as training left it in a file. It never changes: any number of
+ * threads may use one, each with a predictor of its own. */
+struct sebays_model;
+
+/* Opens a model file, or that of a run directory. The file is mapped and checked
+ * completely; replace it by renaming, never in place, while it is open. */
+SEBAYS_API sebays_status sebays_model_open(const char *path, struct sebays_model **out);
+
+/* After the last of its predictors. */
+SEBAYS_API void sebays_model_free(struct sebays_model *model);
+
+SEBAYS_API uint32_t sebays_model_members(const struct sebays_model *model);
+SEBAYS_API uint32_t sebays_model_classes(const struct sebays_model *model);
+
+/* The name of class i, counted from 0. NULL: the model has no names, or not that many
+ * classes. This text and those below belong to the model. */
+SEBAYS_API const char *sebays_model_class_name(const struct sebays_model *model,
+                                               uint32_t i);
+
+/* The shape of an example: an image, or height and width 1 for a row of features. */
+SEBAYS_API uint32_t sebays_model_channels(const struct sebays_model *model);
+SEBAYS_API uint32_t sebays_model_height(const struct sebays_model *model);
+SEBAYS_API uint32_t sebays_model_width(const struct sebays_model *model);
+
+SEBAYS_API const char *
+sebays_model_arch(const struct sebays_model *model); /* "wrn-16-2" */
+SEBAYS_API const char *
+sebays_model_method(const struct sebays_model *model); /* "sebays" */
+
+/* Share of the weights that exist, over all members. */
+SEBAYS_API double sebays_model_density(const struct sebays_model *model);
+
+/* Whether weights have a posterior, so that the way of sampling matters. */
+SEBAYS_API bool sebays_model_bayesian(const struct sebays_model *model);
+
+/* The recipe it was trained by (INI), as far as it changes results. */
+SEBAYS_API const char *sebays_model_recipe(const struct sebays_model *model);
+
+/* ---- prediction ---- */
+
+/* How the members' posteriors are used. Models of points give the same with each. */
+enum sebays_sampling {
+    SEBAYS_DRAW,  /* the one draw of the weights that is kept with each member */
+    SEBAYS_DRAWS, /* the mean over several draws, the kept one first */
+    SEBAYS_MEAN,  /* the posterior mean of the weights */
+    SEBAYS_NOISE /* activation noise, new for every example; draws of it if there are any */
+};
+
+/* Zeroed is a good start. None of it changes an answer but sampling and draws. */
+struct sebays_predictor_options {
+    uint32_t max_batch; /* examples worked on at once; memory grows with it. 0: 64. 1 is
+                         * planned for the fastest answer to a single one */
+    uint32_t threads;   /* that work on one call; 0: one a processor */
+    const char *isa;    /* kernels: "scalar", "avx2", "neon"; NULL: the best there is */
+    enum sebays_sampling sampling;
+    uint32_t draws; /* of SEBAYS_DRAWS and SEBAYS_NOISE; 0: 1 */
+};
+
+/* Predicts with a model, on one thread of the caller's at a time. */
+struct sebays_predictor;
+
+/* options NULL: zeroed ones. Takes all the memory it will ever need; weights are kept once
+ * a model, however many predictors there are. The model must outlive it. */
+SEBAYS_API sebays_status sebays_predictor_new(
+    const struct sebays_model *model, const struct sebays_predictor_options *options,
+    struct sebays_predictor **out);
+SEBAYS_API void sebays_predictor_free(struct sebays_predictor *predictor);
+
+enum sebays_type {
+    SEBAYS_F32, /* pixels from 0 to 1, or features as they were trained on */
+    SEBAYS_U8   /* pixels from 0 to 255 */
+};
+
+enum sebays_layout {
+    SEBAYS_NCHW,   /* [example][channel][row][column]; also [example][feature] */
+    SEBAYS_NHWC,   /* [example][row][column][channel] */
+    SEBAYS_STRIDED /* as stride says */
+};
+
+/* Examples in the caller's memory, as they are: the model's normalisation is applied
+ * inside. */
+struct sebays_examples {
+    const void *data;
+    size_t count;
+    enum sebays_type type;
+    enum sebays_layout layout;
+    ptrdiff_t stride[4]; /* of SEBAYS_STRIDED: bytes from one example, channel, row and
+                          * column to the next; may be negative */
+    uint64_t first;      /* the number of the first one, for SEBAYS_NOISE: example
+                          * first + i has noise of its own, whatever call it comes in */
+};
+
+/* Where the answers go; what is NULL is not wanted. Entropies are in nats. */
+struct sebays_prediction {
+    float *probabilities; /* [count][classes], the mean over members */
+    float *members;       /* [members][count][classes] */
+    float *total;         /* [count] entropy of the mean: how unsure, all in all */
+    float *aleatoric; /* [count] mean of the members' entropies: what data leave open */
+    float *epistemic; /* [count] the difference: how far members disagree */
+    uint32_t *votes;  /* [count][classes] members whose most probable class it is */
+};
+
+/* Any number of examples. Allocates nothing. The bits of an example's answer do not depend
+ * on the others, on max_batch, on threads, or on what other predictors do meanwhile. After
+ * a failure the arrays hold nothing of use; SEBAYS_ENUMERIC names the example with a
+ * number that is not finite. */
+SEBAYS_API sebays_status sebays_predict(struct sebays_predictor *predictor,
+                                        const struct sebays_examples *examples,
+                                        const struct sebays_prediction *out);
 
 #ifdef __cplusplus
 }

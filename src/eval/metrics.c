@@ -21,7 +21,7 @@ sb_status sb_metrics_check(const struct sb_probs *p)
     return SB_OK;
 }
 
-static double mean_prob(const struct sb_probs *p, size_t example, size_t class)
+double sb_metrics_mean_of(const struct sb_probs *p, size_t example, size_t class)
 {
     double sum = 0;
     for (size_t m = 0; m < p->members; m++)
@@ -36,7 +36,7 @@ sb_status sb_metrics_mean(const struct sb_probs *p, float *mean)
         return st;
     for (size_t i = 0; i < p->n; i++)
         for (size_t c = 0; c < p->classes; c++)
-            mean[i * p->classes + c] = (float)mean_prob(p, i, c);
+            mean[i * p->classes + c] = (float)sb_metrics_mean_of(p, i, c);
     return SB_OK;
 }
 
@@ -62,7 +62,7 @@ size_t sb_metrics_top(const struct sb_probs *p, size_t i, double *probability)
     size_t best = 0;
     *probability = -1;
     for (size_t c = 0; c < p->classes; c++) {
-        double prob = mean_prob(p, i, c);
+        double prob = sb_metrics_mean_of(p, i, c);
         if (prob > *probability) {
             *probability = prob;
             best = c;
@@ -77,12 +77,12 @@ static void add_example(struct sb_metrics *m, const struct sb_probs *p, size_t i
     double top, squares = 0;
     bool correct = sb_metrics_top(p, i, &top) == label;
     for (size_t c = 0; c < p->classes; c++) {
-        double miss = mean_prob(p, i, c) - (c == label);
+        double miss = sb_metrics_mean_of(p, i, c) - (c == label);
         squares += miss * miss;
     }
     m->n++;
     m->correct += correct;
-    m->nll -= log(mean_prob(p, i, label));
+    m->nll -= log(sb_metrics_mean_of(p, i, label));
     m->brier += squares;
     m->gap[sb_metrics_bin(top, m->bins)] += correct - top;
 }

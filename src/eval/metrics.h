@@ -57,6 +57,9 @@ sb_status sb_metrics_scores(const struct sb_metrics *m, struct sb_scores *out);
 sb_status sb_metrics_of(const struct sb_probs *p, const int32_t *label, unsigned bins,
                         struct sb_scores *out);
 
+/* The ensemble's probability. */
+double sb_metrics_mean_of(const struct sb_probs *p, size_t example, size_t class);
+
 /* mean: [n][classes] of the members' mean probabilities. */
 sb_status sb_metrics_mean(const struct sb_probs *p, float *mean);
 

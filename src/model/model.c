@@ -168,6 +168,8 @@ sb_status sb_model_net(const struct sb_model *m, uint32_t i,
         .threads = p->threads,
         .gauss = p->gauss,
         .inference = p->inference,
+        .parameters = p->parameters,
+        .single = p->single,
         .input_gradient = p->input_gradient,
         .active = active,
     };

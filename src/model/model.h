@@ -87,6 +87,8 @@ struct sb_model_plan {
     uint32_t max_batch;
     int threads;
     bool inference;      /* no gradients */
+    bool parameters;     /* nor values: others borrow its parameters */
+    bool single;         /* for one image at a time, see nn/net.h */
     bool input_gradient; /* keep the gradient of the images */
     bool gauss;          /* for activation noise; else a point net, for means and draws */
 };

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/rng.h"
 #include "model/fields.h"
 #include "model/member_file.h"
 #include "model/model.h"
@@ -172,6 +173,9 @@ static sb_status check_members(const struct sb_st *st, const struct sb_model *m,
         return sb_fail(SB_EFORMAT,
                        "%s: metadata \"members\": want an array of at least one member",
                        st->path);
+    if (n > SB_RNG_MEMBERS)
+        return sb_fail(SB_EFORMAT, "%s: %zu members; at most %d work", st->path, n,
+                       SB_RNG_MEMBERS);
     if (n > st->tensors / least)
         return sb_fail(SB_EFORMAT,
                        "%s: %zu members of %s have at least %zu tensors each, the file "

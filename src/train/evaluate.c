@@ -3,7 +3,8 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "train/predict.h"
+#include "predict/sampling.h"
+#include "predict/source.h"
 #include "train/state.h"
 
 sb_status sb_trainer_validate(struct sb_trainer *t, struct sb_scores *out)
@@ -40,38 +41,76 @@ done:
 
 /* ---- the test set -------------------------------------------------------------------- */
 
-/* Member m's probabilities on the test set, by the recipe's way of sampling: one draw, the
- * mean of several, the posterior mean, or activation noise. */
+/* The recipe's way of using a posterior. */
+static struct sb_sampling sampling_of(const struct sb_trainer *t)
+{
+    const struct sb_config_eval *e = &t->config->eval;
+    struct sb_sampling s = {SB_SAMPLE_DRAWS, 1};
+    if (t->method->posterior != SB_POSTERIOR_GAUSS || e->sampling == SB_CONFIG_MEAN)
+        s.kind = SB_SAMPLE_MEAN;
+    else if (e->sampling == SB_CONFIG_ACTIVATION_NOISE)
+        s.kind = SB_SAMPLE_NOISE;
+    else if (e->sampling == SB_CONFIG_DRAWS)
+        s.draws = e->draws;
+    return s;
+}
+
+/* A network for predicting with a member, as those who use the model have it: so they get
+ * the bits that are judged here. */
+static sb_status open_net(const struct sb_trainer *t, const struct sb_member *m,
+                          bool noise, struct sb_net *net)
+{
+    const struct sb_arch_node *input = &t->net.arch.node[0];
+    *net = (struct sb_net){0};
+    uint32_t *active = sb_malloc(m->weights, sizeof *active);
+    if (!active)
+        return sb_fail(SB_ENOMEM, "no memory to test %u layers", m->weights);
+    sb_member_active(m, active);
+    struct sb_net_options o = {
+        .arch = t->config->model.arch,
+        .channels = input->channels,
+        .height = input->height,
+        .width = input->width,
+        .classes = t->net.arch.classes,
+        .max_batch = t->config->train.batch,
+        .threads = t->env->threads,
+        .gauss = noise,
+        .inference = true,
+        .active = active,
+    };
+    sb_status st = sb_net_init(net, &o);
+    sb_free(active);
+    return st;
+}
+
+/* Member m's probabilities on the test set. */
 static sb_status predict_member(struct sb_trainer *t, uint32_t m, float *out, float *draw,
                                 int32_t *label)
 {
-    const struct sb_config_eval *e = &t->config->eval;
     const struct sb_member *member = &t->member[m];
-    bool gauss = t->method->posterior == SB_POSTERIOR_GAUSS;
-    bool drawn =
-        gauss && (e->sampling == SB_CONFIG_DRAW || e->sampling == SB_CONFIG_DRAWS);
-    uint32_t draws = drawn && e->sampling == SB_CONFIG_DRAWS ? e->draws : 1;
+    struct sb_sampling s = sampling_of(t);
     size_t n = (size_t)t->source.tests * t->net.arch.classes;
+    struct sb_net net;
     struct sb_predict job = {.env = t->env,
-                             .net = &t->net,
+                             .net = &net,
                              .source = &t->source.test_clean,
                              .index = t->source.test_index,
                              .n = t->source.tests,
-                             .noise = gauss && e->sampling == SB_CONFIG_ACTIVATION_NOISE,
+                             .noise = s.kind == SB_SAMPLE_NOISE,
                              .seed = member->sample_seed,
                              .member = m};
+    sb_status st = open_net(t, member, s.kind == SB_SAMPLE_NOISE, &net);
     memset(out, 0, n * sizeof *out);
-    for (uint32_t d = 0; d < draws; d++) {
-        sb_status st = drawn ? sb_member_draw(member, t->env, &t->net, d)
-                             : sb_member_load(member, t->env, &t->net);
+    for (uint32_t d = 0; d < s.draws && st == SB_OK; d++) {
+        st = s.kind == SB_SAMPLE_DRAWS ? sb_member_draw(member, t->env, &net, d)
+                                       : sb_member_load(member, t->env, &net);
         if (st == SB_OK)
             st = sb_predict_run(&job, draw, label);
-        if (st != SB_OK)
-            return st;
-        for (size_t i = 0; i < n; i++)
-            out[i] += draw[i] / (float)draws;
+        if (st == SB_OK)
+            sb_predict_add(out, draw, n, s.draws);
     }
-    return SB_OK;
+    sb_net_fini(&net);
+    return st;
 }
 
 static sb_status test_members(struct sb_trainer *t, float *p, float *draw, int32_t *label,

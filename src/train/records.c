@@ -18,7 +18,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "data/npy_write.h"
-#include "train/predict.h"
+#include "predict/source.h"
 #include "train/state.h"
 
 sb_status sb_trainer_cut_records(const struct sb_trainer *t)

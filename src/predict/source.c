@@ -1,7 +1,5 @@
-/* predict - see predict.h. */
-#include "train/predict.h"
-
-#include <string.h>
+/* source - see source.h. */
+#include "predict/source.h"
 
 #include "base/mem.h"
 
@@ -29,12 +27,34 @@ static void fini_buffers(struct buffers *b)
     sb_free(b->label);
 }
 
-/* The block's probabilities, images outermost. */
-static void copy_out(const struct sb_act *p, float *out)
+size_t sb_predict_images(const struct sb_net *net)
 {
-    for (uint32_t i = 0; i < p->batch; i++)
+    return net->arch.bands ? 1 : net->input.batch;
+}
+
+/* Probabilities, images outermost. */
+static void copy_out(const struct sb_act *p, size_t images, float *out)
+{
+    for (uint32_t i = 0; i < images; i++)
         for (uint32_t c = 0; c < p->channels; c++)
             *out++ = sb_act_plane(p, i / SB_LANES, c)[i % SB_LANES];
+}
+
+sb_status sb_predict_forward(const struct sb_env *env, struct sb_net *net,
+                             const struct sb_pass *pass, float *out)
+{
+    sb_status st = sb_net_forward(env, net, pass);
+    if (st != SB_OK)
+        return st;
+    sb_net_softmax(env, net);
+    copy_out(&net->probabilities, sb_predict_images(net), out);
+    return SB_OK;
+}
+
+void sb_predict_add(float *mean, const float *draw, size_t n, uint32_t draws)
+{
+    for (size_t i = 0; i < n; i++)
+        mean[i] += draw[i] / (float)draws;
 }
 
 sb_status sb_predict_run(const struct sb_predict *p, float *probabilities, int32_t *label)
@@ -44,11 +64,11 @@ sb_status sb_predict_run(const struct sb_predict *p, float *probabilities, int32
     sb_status st = init_buffers(&b, net);
     for (uint32_t at = 0; at < p->n && st == SB_OK; at += net->max_batch) {
         uint32_t count = p->n - at < net->max_batch ? p->n - at : net->max_batch;
-        double loss;
         struct sb_pass pass = {.sample = p->noise,
                                .seed = p->seed,
                                .member = p->member,
-                               .step = p->pass + at};
+                               .step = p->draw,
+                               .image = at};
         for (uint32_t i = 0; i < count; i++)
             b.index[i] = p->index ? p->index[at + i] : at + i;
         sb_act_set_batch(&b.x, count);
@@ -56,12 +76,8 @@ sb_status sb_predict_run(const struct sb_predict *p, float *probabilities, int32
         if (st != SB_OK)
             break;
         sb_net_set_input(net, &b.x);
-        st = sb_net_forward(p->env, net, &pass);
-        if (st == SB_OK)
-            st = sb_net_loss(p->env, net, b.label, &loss);
-        if (st != SB_OK)
-            break;
-        copy_out(&net->probabilities, probabilities + (size_t)at * net->arch.classes);
+        st = sb_predict_forward(p->env, net, &pass,
+                                probabilities + (size_t)at * net->arch.classes);
         for (uint32_t i = 0; label && i < count; i++)
             label[at + i] = (int32_t)b.label[i];
     }

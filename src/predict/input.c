@@ -1,0 +1,87 @@
+/* input - see input.h. */
+#include "predict/input.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/threads.h"
+
+struct job {
+    const struct sb_input *in;
+    const struct sb_normalise *normal;
+    size_t at;
+    struct sb_act *x;
+    unsigned char *bad;
+};
+
+static void fill_bytes(const unsigned char *from, ptrdiff_t step, const float *table,
+                       uint32_t width, float *to)
+{
+    for (uint32_t i = 0; i < width; i++, from += step)
+        to[(size_t)i * SB_LANES] = table[*from];
+}
+
+/* Returns whether one is not finite. The caller's floats need not be aligned. */
+static bool fill_floats(const unsigned char *from, ptrdiff_t step, float mean, float sd,
+                        uint32_t width, float *to)
+{
+    bool bad = false;
+    for (uint32_t i = 0; i < width; i++, from += step) {
+        float x;
+        memcpy(&x, from, sizeof x);
+        bad |= !isfinite(x);
+        to[(size_t)i * SB_LANES] = (x - mean) / sd;
+    }
+    return bad;
+}
+
+static bool fill_example(const struct job *j, const unsigned char *from, float *to)
+{
+    const struct sb_act *x = j->x;
+    const ptrdiff_t *stride = j->in->stride;
+    bool bad = false;
+    for (uint32_t c = 0; c < x->channels; c++, from += stride[1], to += x->plane)
+        for (uint32_t y = 0; y < x->height; y++) {
+            const unsigned char *row = from + (ptrdiff_t)y * stride[2];
+            float *out = to + (size_t)y * x->width * SB_LANES;
+            if (j->in->type == SB_INPUT_U8)
+                fill_bytes(row, stride[3], j->normal->table + (size_t)c * SB_BYTE_VALUES,
+                           x->width, out);
+            else
+                bad |= fill_floats(row, stride[3], j->normal->mean[c], j->normal->sd[c],
+                                   x->width, out);
+        }
+    return bad;
+}
+
+static void clear_lane(const struct sb_act *x, float *to)
+{
+    for (uint32_t c = 0; c < x->channels; c++, to += x->plane)
+        for (size_t i = 0; i < (size_t)x->height * x->width; i++)
+            to[i * SB_LANES] = 0.0f;
+}
+
+static void fill_block(void *context, size_t chunk, int worker)
+{
+    (void)worker;
+    const struct job *j = context;
+    uint32_t lanes = sb_act_lanes(j->x, (uint32_t)chunk);
+    float *to = sb_act_plane(j->x, (uint32_t)chunk, 0);
+    for (uint32_t l = 0; l < SB_LANES; l++) {
+        size_t i = chunk * SB_LANES + l;
+        if (l < lanes)
+            j->bad[i] = fill_example(j,
+                                     (const unsigned char *)j->in->data +
+                                         (ptrdiff_t)(j->at + i) * j->in->stride[0],
+                                     to + l);
+        else
+            clear_lane(j->x, to + l);
+    }
+}
+
+void sb_input_fill(const struct sb_input *in, size_t at, const struct sb_normalise *s,
+                   int threads, struct sb_act *x, unsigned char *bad)
+{
+    struct job j = {in, s, at, x, bad};
+    sb_threads_run(threads, x->blocks, fill_block, &j);
+}

@@ -1,0 +1,31 @@
+/* input - a caller's array of examples, in whatever order and type it has, as normalised
+ * activations.
+ *
+ * Bytes are pixels and become ((byte / 255) - mean) / sd, the bits of data/normalise;
+ * floats are pixels in [0, 1] or features and become (x - mean) / sd.
+ */
+#ifndef SB_PREDICT_INPUT_H
+#define SB_PREDICT_INPUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "data/normalise.h"
+#include "kernels/act.h"
+
+enum sb_input_type { SB_INPUT_F32, SB_INPUT_U8 };
+
+struct sb_input {
+    const void *data;
+    enum sb_input_type type;
+    ptrdiff_t stride[4]; /* bytes to the next example, channel, row and column */
+};
+
+/* Fills x, whose shape and number of examples say what to read, with examples at, at + 1,
+ * ...; padding lanes are 0. s is
+ * one for bytes, which serves floats too. bad: [x->batch], set where a float is not finite. */
+void sb_input_fill(const struct sb_input *in, size_t at, const struct sb_normalise *s,
+                   int threads, struct sb_act *x, unsigned char *bad);
+
+#endif

@@ -1,0 +1,60 @@
+/* loaded - see loaded.h. */
+#include "predict/loaded.h"
+
+#include "base/mem.h"
+
+/* Images that a plan is made for. Linear layers take 8 blocks of 8 images at once, or 16
+ * where there are that many (kernels/corr.h). */
+static const uint32_t plan_images[SB_PLAN_COUNT] = {1, 64, 1 << 20};
+
+enum sb_plan sb_plan_for(enum sb_load load, uint32_t max_batch)
+{
+    if (max_batch == 1 && load != SB_LOAD_GAUSS) /* which has no activation noise */
+        return SB_PLAN_SINGLE;
+    return max_batch <= plan_images[SB_PLAN_FEW] ? SB_PLAN_FEW : SB_PLAN_MANY;
+}
+
+enum sb_load sb_load_for(const struct sb_model *m, const struct sb_sampling *s)
+{
+    if (!m->info.gauss || s->kind == SB_SAMPLE_MEAN)
+        return SB_LOAD_MEAN;
+    if (s->kind == SB_SAMPLE_NOISE)
+        return SB_LOAD_GAUSS;
+    return s->draws == 1 ? SB_LOAD_DRAW : SB_LOAD_MEAN; /* later draws replace the mean */
+}
+
+sb_status sb_loaded_init(struct sb_loaded *l, const struct sb_env *env,
+                         const struct sb_model *m, enum sb_load load, enum sb_plan plan)
+{
+    struct sb_model_plan p = {.max_batch = plan_images[plan],
+                              .threads = 1,
+                              .parameters = true,
+                              .single = plan == SB_PLAN_SINGLE,
+                              .gauss = load == SB_LOAD_GAUSS};
+    *l = (struct sb_loaded){.members = m->members};
+    l->member = sb_calloc(m->members, sizeof *l->member);
+    if (!l->member)
+        return sb_fail(SB_ENOMEM, "no memory for %u members", m->members);
+    for (uint32_t i = 0; i < m->members; i++) {
+        struct sb_net *net = &l->member[i];
+        sb_status st = sb_model_net(m, i, &p, net);
+        if (st == SB_OK)
+            st = load == SB_LOAD_DRAW ? sb_member_draw(&m->member[i], env, net, 0)
+                                      : sb_member_load(&m->member[i], env, net);
+        if (st != SB_OK)
+            return st;
+        for (uint32_t k = 0; k < net->arch.weights; k++)
+            sb_pattern_fini(&net->weight[k].pattern); /* the kernel order is enough */
+    }
+    return SB_OK;
+}
+
+void sb_loaded_fini(struct sb_loaded *l)
+{
+    if (!l)
+        return;
+    for (uint32_t i = 0; l->member && i < l->members; i++)
+        sb_net_fini(&l->member[i]);
+    sb_free(l->member);
+    *l = (struct sb_loaded){0};
+}

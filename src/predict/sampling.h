@@ -1,0 +1,19 @@
+/* sampling - how the posterior of a member is used to predict (METHOD 6). A point member
+ * has only its weights: whatever is asked for, they are what is used. */
+#ifndef SB_PREDICT_SAMPLING_H
+#define SB_PREDICT_SAMPLING_H
+
+#include <stdint.h>
+
+enum sb_sample_kind {
+    SB_SAMPLE_DRAWS, /* weights drawn: draw 0, kept with the member, then 1, 2, ... */
+    SB_SAMPLE_MEAN,  /* the posterior mean */
+    SB_SAMPLE_NOISE  /* activation noise, new for every example */
+};
+
+struct sb_sampling {
+    enum sb_sample_kind kind;
+    uint32_t draws; /* at least 1, whose probabilities are averaged; of a mean: 1 */
+};
+
+#endif
