@@ -131,6 +131,14 @@ static sb_status test_members(struct sb_trainer *t, float *p, float *draw, int32
     return st == SB_OK ? sb_metrics_of(&all, label, bins, &out->ensemble) : st;
 }
 
+/* What costs are a multiple of: a dense network, one exploration and one exploitation. */
+static double dense_run_flops(const struct sb_trainer *t)
+{
+    const struct sb_config_method *m = &t->config->method;
+    double epochs = (double)m->explore_epochs + m->exploit_epochs;
+    return 2.0 * sb_net_macs(&t->net, true) * 3.0 * epochs * t->source.part.trains;
+}
+
 sb_status sb_trainer_test(struct sb_trainer *t, struct sb_run_result *out)
 {
     size_t n = (size_t)t->source.tests * t->net.arch.classes;
@@ -151,6 +159,7 @@ sb_status sb_trainer_test(struct sb_trainer *t, struct sb_run_result *out)
     out->train_seconds = t->at.seconds;
     out->images_per_second = images / t->at.seconds;
     out->training_flops = 2.0 * macs * 3.0 * images; /* METHOD 6: means only */
+    out->dense_run_flops = dense_run_flops(t);
     sb_free(p);
     sb_free(draw);
     sb_free(label);

@@ -185,12 +185,13 @@ sb_status sb_trainer_write_results(struct sb_trainer *t, const struct sb_run_res
     for (uint32_t i = 0; members && i < r->members; i++)
         json_array_append_new(members, scores_json(&r->member[i]));
     json_t *j = json_pack(
-        "{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:I}", "method",
+        "{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:I}", "method",
         t->method->name, "arch", t->config->model.arch, "density",
         sb_json_real(r->density), "members", members, "ensemble",
         scores_json(&r->ensemble), "train_seconds", sb_json_real(r->train_seconds),
         "images_per_second", sb_json_real(r->images_per_second), "training_flops",
-        sb_json_real(r->training_flops), "seed", (json_int_t)t->config->train.seed,
+        sb_json_real(r->training_flops), "dense_run_flops",
+        sb_json_real(r->dense_run_flops), "seed", (json_int_t)t->config->train.seed,
         "epochs", (json_int_t)t->schedule.total_epochs, "ece_bins",
         (json_int_t)t->config->eval.bins);
     sb_status st = j ? sb_json_write(j, true, &text)

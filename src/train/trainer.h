@@ -40,6 +40,7 @@ struct sb_run_result {
     uint32_t members;
     double density;
     double train_seconds, images_per_second, training_flops;
+    double dense_run_flops; /* of one dense network, explored and exploited once */
 };
 
 /* Trains, evaluates on the test set, writes the files. SB_ECANCELED: progress asked to
