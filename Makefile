@@ -15,8 +15,10 @@ deps: ## install what is missing to build and test
 configure: deps
 	@cmake --preset release
 
-quickstart: build ## train SeBayS on Fashion-MNIST into runs/quickstart and print the table
+quickstart: build ## train SeBayS on Fashion-MNIST into runs/quickstart: a table and a report
 	build/sebays train recipes/quickstart.ini --out runs/quickstart --resume
+	@if build/sebays eval --help >/dev/null 2>&1; then build/sebays eval runs/quickstart; fi
+	build/sebays report runs/quickstart
 
 test: deps ## all tests: release, sanitizers, NEON under emulation
 	@JOBS=$(JOBS) tools/run_tests

@@ -24,6 +24,9 @@ static const struct flag {
     {"--json", NULL, CLI_JSON, SWITCH, offsetof(struct cli_args, json)},
     {"--split", "train or test", CLI_SPLIT, TEXT, offsetof(struct cli_args, split)},
     {"--sheet", "FILE.png", CLI_SHEET, TEXT, offsetof(struct cli_args, sheet)},
+    {"--out", "FILE", CLI_FILE, TEXT, offsetof(struct cli_args, out)},
+    {"-o", "FILE", CLI_FILE, TEXT, offsetof(struct cli_args, out)},
+    {"--format", "NAME", CLI_FORMAT, TEXT, offsetof(struct cli_args, format)},
     {"--label", "COLUMN", CLI_LABEL, TEXT, offsetof(struct cli_args, label)},
     {"--data-dir", "DIR", CLI_DATA, TEXT, offsetof(struct cli_args, data_dir)},
     {"--url", "BASE", CLI_URL, TEXT, offsetof(struct cli_args, url)},
@@ -112,10 +115,14 @@ static bool take_operand(const struct cli_command *command, const char *arg,
 {
     if (!command->operand)
         return refuse(message, "'%s': %s takes no argument", arg, command->name);
-    if (args->operand)
+    if (args->operand && !command->many)
         return refuse(message, "'%s': want one %s, have '%s' already", arg,
                       command->operand, args->operand);
-    args->operand = arg;
+    if (args->operand_count == CLI_OPERANDS)
+        return refuse(message, "%s takes at most %d times %s", command->name,
+                      CLI_OPERANDS, command->operand);
+    args->operands[args->operand_count++] = arg;
+    args->operand = args->operands[0];
     return true;
 }
 

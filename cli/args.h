@@ -1,7 +1,7 @@
 /* args - the command line of one command, taken apart.
  *
- * A command says which flags it takes and what its operand is called; the rest is the same
- * for all: "--flag value", "--flag=value", "--" before an operand that begins with a dash,
+ * A command says which flags it takes, what its operand is called and whether it takes
+ * many; the rest is the same for all: "--flag value", "--flag=value", "--" before an operand that begins with a dash,
  * "--help" anywhere. --set may be repeated.
  */
 #ifndef SEBAYS_CLI_ARGS_H
@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { CLI_SETS = 64, CLI_THREADS = 4096, CLI_MESSAGE = 512 };
+enum { CLI_SETS = 64, CLI_OPERANDS = 256, CLI_THREADS = 4096, CLI_MESSAGE = 512 };
 
 /* The flags a command takes, as bits. */
 enum cli_flags {
@@ -29,21 +29,26 @@ enum cli_flags {
     CLI_URL = 1 << 12,      /* --url BASE */
     CLI_KIND = 1 << 13,     /* --kind all|KIND[,KIND] */
     CLI_SEVERITY = 1 << 14, /* --severity FIRST-LAST */
-    CLI_SEED = 1 << 15      /* --seed N */
+    CLI_SEED = 1 << 15,     /* --seed N */
+    CLI_FILE = 1 << 16,     /* --out FILE, -o FILE */
+    CLI_FORMAT = 1 << 17    /* --format NAME */
 };
 
 struct cli_args {
-    const char *operand; /* NULL when the command has none */
-    const char *out;     /* NULL: not given */
-    const char *isa;     /* NULL: not given */
-    const char *split;   /* NULL: not given */
-    const char *sheet;   /* NULL: not given, as all of these */
+    const char *operand;                /* the first; NULL when the command has none */
+    const char *operands[CLI_OPERANDS]; /* [operand_count] all of them */
+    size_t operand_count;
+    const char *out;   /* NULL: not given */
+    const char *isa;   /* NULL: not given */
+    const char *split; /* NULL: not given */
+    const char *sheet; /* NULL: not given, as all of these */
     const char *label;
     const char *data_dir;
     const char *url;
     const char *kind;
     const char *severity;
     const char *seed;
+    const char *format;
     const char *set[CLI_SETS]; /* [sets] "section.key=value" */
     size_t sets;
     unsigned threads; /* 0: not given */
@@ -54,6 +59,7 @@ struct cli_args {
 struct cli_command {
     const char *name;    /* of a part: "data info" */
     const char *operand; /* "RECIPE.ini"; NULL: takes none */
+    bool many;           /* takes one or more of them */
     const char *summary; /* a line for sebays --help */
     const char *help;    /* the whole of sebays NAME --help */
     unsigned flags;

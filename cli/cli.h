@@ -22,6 +22,8 @@ extern const struct cli_command cli_cmd_inspect;
 extern const struct cli_command cli_cmd_recipe;
 extern const struct cli_command cli_cmd_options;
 extern const struct cli_command cli_cmd_data;
+extern const struct cli_command cli_cmd_report;
+extern const struct cli_command cli_cmd_compare;
 
 /* The parts of sebays data; cmd_data.c has their table. */
 extern const struct cli_command cli_cmd_data_info;

@@ -364,6 +364,19 @@ SEBAYS_API sebays_status sebays_predict(struct sebays_predictor *predictor,
                                         const struct sebays_examples *examples,
                                         const struct sebays_prediction *out);
 
+/* ---- reports ---- */
+
+/* The paper's table for some run directories: method, members, sparsity, figures, cost,
+ * best ones marked, and what the paper reports where a recipe is one of its rows. Runs that
+ * differ in their seed only are one row. format: "text", "markdown", "latex", "csv",
+ * "json". */
+sebays_status sebays_compare(const char *const *runs, size_t count, const char *format,
+                             char **out);
+
+/* Writes one HTML file about some run directories that needs no network: figures and what
+ * they mean, charts, examples, how to repeat the runs. Runs may still be training. */
+sebays_status sebays_report(const char *const *runs, size_t count, const char *html);
+
 #ifdef __cplusplus
 }
 #endif

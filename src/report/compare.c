@@ -1,0 +1,206 @@
+/* compare - see compare.h: rows and their figures. */
+#include "report/compare.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/nearest.h"
+
+static const struct figure {
+    const char *name;
+    double scale; /* shown is value * scale */
+    int digits;
+    bool more; /* more is better */
+} figures[] = {
+    [SB_FIGURE_ACC] = {"acc", 100.0, 2, true},
+    [SB_FIGURE_NLL] = {"nll", 1.0, 4, false},
+    [SB_FIGURE_ECE] = {"ece", 1.0, 4, false},
+    [SB_FIGURE_CACC] = {"cacc", 100.0, 2, true},
+    [SB_FIGURE_CNLL] = {"cnll", 1.0, 4, false},
+    [SB_FIGURE_CECE] = {"cece", 1.0, 4, false},
+    [SB_FIGURE_COST] = {"cost", 1.0, 2, false},
+    [SB_FIGURE_SECONDS] = {"seconds", 1.0, 1, false},
+};
+
+const char *sb_figure_name(enum sb_figure f)
+{
+    return figures[f].name;
+}
+
+int sb_figure_digits(enum sb_figure f)
+{
+    return figures[f].digits;
+}
+
+double sb_figure_scale(enum sb_figure f)
+{
+    return figures[f].scale;
+}
+
+double sb_figure_of_paper(const struct sb_paper_row *p, enum sb_figure f)
+{
+    const double value[SB_FIGURE_SCORES] = {p->acc,  p->nll,  p->ece,
+                                            p->cacc, p->cnll, p->cece};
+    return f < SB_FIGURE_SCORES ? value[f] : NAN;
+}
+
+/* ---- figures of a run ---------------------------------------------------------------- */
+
+static double number(const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+    return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+static void figures_of(const struct sb_report_run *r, double out[SB_FIGURES])
+{
+    static const char *const keys[] = {"acc", "nll", "ece"};
+    const json_t *test = sb_report_section(r, "test");
+    const json_t *pooled = json_object_get(sb_report_section(r, "corruption"), "pooled");
+    const json_t *ensemble = json_object_get(test ? test : r->results, "ensemble");
+    for (int i = 0; i < 3; i++) {
+        out[SB_FIGURE_ACC + i] = number(ensemble, keys[i]);
+        out[SB_FIGURE_CACC + i] = number(pooled, keys[i]);
+    }
+    double dense = number(r->results, "dense_run_flops");
+    out[SB_FIGURE_COST] =
+        dense > 0.0 ? number(r->results, "training_flops") / dense : NAN;
+    out[SB_FIGURE_SECONDS] = number(r->results, "train_seconds");
+}
+
+/* ---- rows ---------------------------------------------------------------------------- */
+
+static bool same_data(const struct sb_report_run *a, const struct sb_report_run *b)
+{
+    return strcmp(a->recipe.config.data.set, b->recipe.config.data.set) == 0;
+}
+
+/* The row of a run's recipe, a new one if need be. */
+static struct sb_compare_row *row_of(struct sb_compare *c, const struct sb_report_run *r)
+{
+    size_t table = c->tables;
+    for (size_t i = 0; i < c->rows; i++) {
+        if (strcmp(c->row[i].first->recipe.group, r->recipe.group) == 0)
+            return &c->row[i];
+        if (same_data(c->row[i].first, r))
+            table = c->row[i].table;
+    }
+    struct sb_compare_row *row = &c->row[c->rows++];
+    *row = (struct sb_compare_row){
+        .first = r, .table = table, .paper = sb_paper_find(&r->recipe.config)};
+    if (table == c->tables)
+        c->tables++;
+    return row;
+}
+
+/* Mean and spread by Welford's recurrence: sd holds the sum of squares until finish. */
+static void add(struct sb_compare_row *row, const struct sb_report_run *r)
+{
+    double x[SB_FIGURES];
+    figures_of(r, x);
+    row->runs++;
+    for (int f = 0; f < SB_FIGURES; f++) {
+        double before = x[f] - row->mean[f];
+        row->mean[f] += before / (double)row->runs;
+        row->sd[f] += before * (x[f] - row->mean[f]);
+    }
+}
+
+static double shown(const struct sb_compare_row *row, int f)
+{
+    double unit = pow(10.0, figures[f].digits) * figures[f].scale;
+    return round(row->mean[f] * unit);
+}
+
+static void mark_best(struct sb_compare *c, size_t table, int f)
+{
+    size_t n = 0;
+    double best = NAN;
+    for (size_t i = 0; i < c->rows; i++) {
+        double x = shown(&c->row[i], f);
+        if (c->row[i].table != table || isnan(x))
+            continue;
+        n++;
+        best = isnan(best) ? x : figures[f].more ? fmax(best, x) : fmin(best, x);
+    }
+    for (size_t i = 0; n > 1 && i < c->rows; i++)
+        c->row[i].best[f] = c->row[i].table == table && shown(&c->row[i], f) == best;
+}
+
+static void finish(struct sb_compare *c)
+{
+    for (size_t i = 0; i < c->rows; i++)
+        for (int f = 0; f < SB_FIGURES; f++) {
+            struct sb_compare_row *r = &c->row[i];
+            r->sd[f] = r->runs > 1 ? sqrt(r->sd[f] / (double)(r->runs - 1)) : NAN;
+        }
+    for (size_t t = 0; t < c->tables; t++)
+        for (int f = 0; f < SB_FIGURE_SCORES; f++)
+            mark_best(c, t, f);
+}
+
+sb_status sb_compare_init(struct sb_compare *c, const struct sb_report_run *run,
+                          size_t runs)
+{
+    *c = (struct sb_compare){0};
+    for (size_t i = 0; i < runs; i++) {
+        sb_status st = sb_report_run_finished(&run[i]);
+        if (st != SB_OK)
+            return st;
+    }
+    c->row = sb_calloc(runs, sizeof *c->row);
+    if (!c->row)
+        return sb_fail(SB_ENOMEM, "no memory to compare %zu runs", runs);
+    for (size_t i = 0; i < runs; i++)
+        add(row_of(c, &run[i]), &run[i]);
+    finish(c);
+    return SB_OK;
+}
+
+void sb_compare_fini(struct sb_compare *c)
+{
+    if (!c)
+        return;
+    sb_free(c->row);
+    *c = (struct sb_compare){0};
+}
+
+/* ---- formats ------------------------------------------------------------------------- */
+
+sb_status sb_compare_format_find(const char *name, enum sb_compare_format *out)
+{
+    static const char *const names[] = {
+        [SB_COMPARE_TEXT] = "text",   [SB_COMPARE_MARKDOWN] = "markdown",
+        [SB_COMPARE_LATEX] = "latex", [SB_COMPARE_CSV] = "csv",
+        [SB_COMPARE_JSON] = "json",
+    };
+    struct sb_nearest nearest = sb_nearest_begin(name);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        sb_nearest_offer(&nearest, names[i]);
+        if (strcmp(names[i], name) == 0) {
+            *out = (enum sb_compare_format)i;
+            return SB_OK;
+        }
+    }
+    return sb_fail(SB_EARG,
+                   "there is no format '%s'; the nearest is '%s', of text, markdown, "
+                   "latex, csv and json",
+                   name, nearest.best);
+}
+
+sb_status sb_compare_write(const struct sb_compare *c, enum sb_compare_format format,
+                           char **out)
+{
+    json_t *json = NULL;
+    *out = NULL;
+    if (format == SB_COMPARE_CSV)
+        return sb_compare_csv(c, out);
+    if (format != SB_COMPARE_JSON)
+        return sb_compare_tables(c, format, out);
+    sb_status st = sb_compare_json(c, &json);
+    if (st == SB_OK)
+        st = sb_json_write(json, true, out);
+    json_decref(json);
+    return st;
+}

@@ -1,0 +1,101 @@
+/* compare_data - comparisons for programs: CSV and JSON. Numbers are as they were computed,
+ * accuracies as shares; what is missing is empty or null. */
+#include <math.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "report/compare.h"
+
+/* ---- CSV (RFC 4180) ------------------------------------------------------------------ */
+
+static void add_quoted(struct sb_text *t, const char *text)
+{
+    sb_text_add(t, "\"");
+    for (const char *c = text; *c; c++)
+        sb_text_add(t, "%s%c", *c == '"' ? "\"" : "", *c);
+    sb_text_add(t, "\"");
+}
+
+static void add_number(struct sb_text *t, double x)
+{
+    sb_text_add(t, ",");
+    if (!isnan(x))
+        sb_text_add(t, "%.10g", x);
+}
+
+static void add_names(struct sb_text *t)
+{
+    sb_text_add(t, "data,arch,method,members,sparsity,runs");
+    for (int f = 0; f < SB_FIGURES; f++)
+        sb_text_add(t, ",%s,%s_sd", sb_figure_name(f), sb_figure_name(f));
+    for (int f = 0; f < SB_FIGURE_SCORES; f++)
+        sb_text_add(t, ",paper_%s", sb_figure_name(f));
+    sb_text_add(t, "\r\n");
+}
+
+sb_status sb_compare_csv(const struct sb_compare *c, char **out)
+{
+    struct sb_text t = {0};
+    add_names(&t);
+    for (size_t i = 0; i < c->rows; i++) {
+        const struct sb_compare_row *r = &c->row[i];
+        const struct sb_config *config = &r->first->recipe.config;
+        add_quoted(&t, config->data.set);
+        sb_text_add(&t, ",");
+        add_quoted(&t, config->model.arch);
+        sb_text_add(&t, ",%s,%u,%g,%zu", config->method.name, config->method.members,
+                    config->method.sparsity, r->runs);
+        for (int f = 0; f < SB_FIGURES; f++) {
+            add_number(&t, r->mean[f]);
+            add_number(&t, r->sd[f]);
+        }
+        for (int f = 0; f < SB_FIGURE_SCORES; f++)
+            add_number(&t, r->paper ? sb_figure_of_paper(r->paper, f) : NAN);
+        sb_text_add(&t, "\r\n");
+    }
+    return sb_text_take(&t, out);
+}
+
+/* ---- JSON ---------------------------------------------------------------------------- */
+
+static json_t *figures_json(const struct sb_compare_row *r)
+{
+    json_t *out = json_object();
+    for (int f = 0; out && f < SB_FIGURES; f++)
+        json_object_set_new(out, sb_figure_name(f),
+                            json_pack("{s:o, s:o, s:b}", "mean", sb_json_real(r->mean[f]),
+                                      "sd", sb_json_real(r->sd[f]), "best", r->best[f]));
+    return out;
+}
+
+static json_t *paper_json(const struct sb_paper_row *p)
+{
+    json_t *out = p ? json_object() : json_null();
+    for (int f = 0; p && out && f < SB_FIGURE_SCORES; f++)
+        json_object_set_new(out, sb_figure_name(f),
+                            sb_json_real(sb_figure_of_paper(p, f)));
+    return out;
+}
+
+static json_t *row_json(const struct sb_compare_row *r)
+{
+    const struct sb_config *c = &r->first->recipe.config;
+    return json_pack(
+        "{s:o, s:o, s:o, s:I, s:o, s:I, s:o, s:o}", "data", sb_report_string(c->data.set),
+        "arch", sb_report_string(c->model.arch), "method",
+        sb_report_string(c->method.name), "members", (json_int_t)c->method.members,
+        "sparsity", sb_json_real(c->method.sparsity), "runs", (json_int_t)r->runs,
+        "figures", figures_json(r), "paper", paper_json(r->paper));
+}
+
+sb_status sb_compare_json(const struct sb_compare *c, json_t **out)
+{
+    *out = json_array();
+    for (size_t i = 0; i < c->rows; i++)
+        if (json_array_append_new(*out, row_json(&c->row[i])) != 0) {
+            json_decref(*out);
+            *out = NULL;
+            return sb_fail(SB_ENOMEM, "no memory for a comparison of %zu rows", c->rows);
+        }
+    return SB_OK;
+}

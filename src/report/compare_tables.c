@@ -1,0 +1,305 @@
+/* compare_tables - comparisons for people: aligned text, Markdown and LaTeX.
+ *
+ * The same cells, dressed for each format:
+ *
+ *     text       *96.21 ± 0.05     the best of a column
+ *     Markdown   **96.21 ± 0.05**
+ *     LaTeX      \textbf{96.21 $\pm$ 0.05}
+ *
+ * A column that is empty throughout is left out. Names come from recipes, that is from
+ * anywhere: they are escaped, and control characters do not pass.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "report/compare.h"
+
+enum column {
+    METHOD,
+    ARCH,
+    MEMBERS,
+    SPARSITY,
+    RUNS,
+    FIGURE, /* SB_FIGURES of them */
+    PAPER = FIGURE + SB_FIGURES,
+    COLUMNS
+};
+
+enum { CELL = 1024 };
+
+/* One table's cells. */
+struct table {
+    enum sb_compare_format format;
+    char (*cell)[COLUMNS][CELL]; /* [rows + 1] owned; row 0 has the names */
+    size_t rows;
+    bool shown[COLUMNS];
+    size_t width[COLUMNS];
+};
+
+/* ---- cells --------------------------------------------------------------------------- */
+
+/* What stands for a character; "": itself. */
+static const char *stand_in(enum sb_compare_format format, char c)
+{
+    static const struct {
+        char c;
+        const char *latex, *markdown;
+    } special[] = {
+        {'\\', "\\textbackslash{}", "\\\\"},
+        {'~', "\\textasciitilde{}", "\\~"},
+        {'^', "\\textasciicircum{}", ""},
+        {'_', "\\_", "\\_"},
+        {'&', "\\&", "&amp;"},
+        {'%', "\\%", ""},
+        {'$', "\\$", ""},
+        {'#', "\\#", "\\#"},
+        {'{', "\\{", ""},
+        {'}', "\\}", ""},
+        {'|', "", "\\|"},
+        {'*', "", "\\*"},
+        {'<', "", "&lt;"},
+        {'`', "", "\\`"},
+        {'[', "", "\\["},
+        {']', "", "\\]"},
+    };
+    if ((unsigned char)c < 0x20 || c == 0x7f)
+        return "?";
+    for (size_t i = 0; i < sizeof special / sizeof *special; i++)
+        if (special[i].c == c && format != SB_COMPARE_TEXT)
+            return format == SB_COMPARE_LATEX ? special[i].latex : special[i].markdown;
+    return "";
+}
+
+static void put_name(enum sb_compare_format format, const char *name, char out[CELL])
+{
+    size_t used = 0;
+    out[0] = '\0';
+    for (const char *c = name; *c && used + 24 < CELL; c++) {
+        const char itself[] = {*c, '\0'}, *other = stand_in(format, *c);
+        used +=
+            (size_t)snprintf(out + used, CELL - used, "%s", other[0] ? other : itself);
+    }
+}
+
+/* 78 s, 12.3 min, 4.5 h */
+static int put_time(double seconds, char *out, size_t size)
+{
+    if (seconds < 120.0)
+        return snprintf(out, size, "%.0f s", seconds);
+    if (seconds < 7200.0)
+        return snprintf(out, size, "%.1f min", seconds / 60.0);
+    return snprintf(out, size, "%.1f h", seconds / 3600.0);
+}
+
+static void put_figure(enum sb_compare_format format, const struct sb_compare_row *r,
+                       enum sb_figure f, char out[CELL])
+{
+    static const char *const before[] = {[SB_COMPARE_TEXT] = "*",
+                                         [SB_COMPARE_MARKDOWN] = "**",
+                                         [SB_COMPARE_LATEX] = "\\textbf{"};
+    static const char *const after[] = {
+        [SB_COMPARE_TEXT] = "", [SB_COMPARE_MARKDOWN] = "**", [SB_COMPARE_LATEX] = "}"};
+    const char *sign = format == SB_COMPARE_LATEX ? "$\\pm$" : "±";
+    double scale = sb_figure_scale(f);
+    int digits = sb_figure_digits(f);
+    char mean[64], sd[64] = "";
+    if (isnan(r->mean[f])) {
+        snprintf(out, CELL, "-");
+        return;
+    }
+    if (f == SB_FIGURE_SECONDS) {
+        put_time(r->mean[f], out, CELL);
+        return;
+    }
+    snprintf(mean, sizeof mean, "%.*f", digits, r->mean[f] * scale);
+    if (!isnan(r->sd[f]))
+        snprintf(sd, sizeof sd, " %s %.*f", sign, digits, r->sd[f] * scale);
+    snprintf(out, CELL, "%s%s%s%s", r->best[f] ? before[format] : "", mean, sd,
+             r->best[f] ? after[format] : "");
+}
+
+static void put_paper(const struct sb_paper_row *p, char out[CELL])
+{
+    snprintf(out, CELL, "-");
+    if (p)
+        snprintf(out, CELL, "%.1f %.3f %.3f / %.1f %.3f %.3f", 100.0 * p->acc, p->nll,
+                 p->ece, 100.0 * p->cacc, p->cnll, p->cece);
+}
+
+static void put_names(char cell[COLUMNS][CELL])
+{
+    static const char *const names[] = {"method", "arch", "M", "S", "seeds"};
+    for (int i = 0; i < FIGURE; i++)
+        snprintf(cell[i], CELL, "%s", names[i]);
+    for (int f = 0; f < SB_FIGURES; f++)
+        snprintf(cell[FIGURE + f], CELL, "%s",
+                 f == SB_FIGURE_SECONDS ? "time" : sb_figure_name(f));
+    snprintf(cell[PAPER], CELL, "paper");
+}
+
+static void put_row(enum sb_compare_format format, const struct sb_compare_row *r,
+                    char cell[COLUMNS][CELL])
+{
+    const struct sb_config *c = &r->first->recipe.config;
+    put_name(format, c->method.name, cell[METHOD]);
+    put_name(format, c->model.arch, cell[ARCH]);
+    snprintf(cell[MEMBERS], CELL, "%u", c->method.members);
+    snprintf(cell[SPARSITY], CELL, "%g", c->method.sparsity);
+    snprintf(cell[RUNS], CELL, "%zu", r->runs);
+    for (int f = 0; f < SB_FIGURES; f++)
+        put_figure(format, r, f, cell[FIGURE + f]);
+    put_paper(r->paper, cell[PAPER]);
+}
+
+/* ---- a table ------------------------------------------------------------------------- */
+
+/* Characters, not bytes. */
+static size_t width_of(const char *text)
+{
+    size_t n = 0;
+    for (; *text; text++)
+        n += ((unsigned char)*text & 0xc0) != 0x80;
+    return n;
+}
+
+static sb_status fill(struct table *t, const struct sb_compare *c, size_t number)
+{
+    t->cell = sb_calloc(c->rows + 1, sizeof *t->cell);
+    if (!t->cell)
+        return sb_fail(SB_ENOMEM, "no memory for a table of %zu rows", c->rows);
+    put_names(t->cell[0]);
+    for (size_t i = 0; i < c->rows; i++)
+        if (c->row[i].table == number)
+            put_row(t->format, &c->row[i], t->cell[++t->rows]);
+    for (int k = 0; k < COLUMNS; k++)
+        for (size_t i = 0; i <= t->rows; i++) {
+            const char *cell = t->cell[i][k];
+            size_t width = width_of(cell);
+            t->width[k] = width > t->width[k] ? width : t->width[k];
+            if (i > 0 && strcmp(cell, "-") != 0 && (k != RUNS || strcmp(cell, "1") != 0))
+                t->shown[k] = true;
+        }
+    return SB_OK;
+}
+
+static void add_row(struct sb_text *to, const struct table *t, size_t row)
+{
+    static const char *const begin[] = {
+        [SB_COMPARE_TEXT] = "", [SB_COMPARE_MARKDOWN] = "| ", [SB_COMPARE_LATEX] = ""};
+    static const char *const between[] = {[SB_COMPARE_TEXT] = "  ",
+                                          [SB_COMPARE_MARKDOWN] = " | ",
+                                          [SB_COMPARE_LATEX] = " & "};
+    static const char *const end[] = {[SB_COMPARE_TEXT] = "\n",
+                                      [SB_COMPARE_MARKDOWN] = " |\n",
+                                      [SB_COMPARE_LATEX] = " \\\\\n"};
+    sb_text_add(to, "%s", begin[t->format]);
+    for (int k = 0; k < COLUMNS; k++) {
+        const char *cell = t->cell[row][k];
+        int pad = (int)(t->width[k] - width_of(cell));
+        if (!t->shown[k])
+            continue;
+        sb_text_add(to, "%s", k > 0 ? between[t->format] : "");
+        if (k <= ARCH)
+            sb_text_add(to, "%s%*s", cell, pad, "");
+        else
+            sb_text_add(to, "%*s%s", pad, "", cell);
+    }
+    sb_text_add(to, "%s", end[t->format]);
+}
+
+static void add_markdown_rule(struct sb_text *to, const struct table *t)
+{
+    for (int k = 0; k < COLUMNS; k++)
+        if (t->shown[k])
+            sb_text_add(to, k <= ARCH ? "| --- " : "| ---: ");
+    sb_text_add(to, "|\n");
+}
+
+static void add_latex_begin(struct sb_text *to, const struct table *t)
+{
+    sb_text_add(to, "\\begin{tabular}{");
+    for (int k = 0; k < COLUMNS; k++)
+        if (t->shown[k])
+            sb_text_add(to, k <= ARCH ? "l" : "r");
+    sb_text_add(to, "}\n\\hline\n");
+}
+
+static void add_table(struct sb_text *to, const struct table *t, const char *data)
+{
+    char name[CELL];
+    static const char *const heading[] = {[SB_COMPARE_TEXT] = "%s\n\n",
+                                          [SB_COMPARE_MARKDOWN] = "### %s\n\n",
+                                          [SB_COMPARE_LATEX] = "%% %s\n"};
+    put_name(t->format, data, name);
+    sb_text_add(to, heading[t->format], name);
+    if (t->format == SB_COMPARE_LATEX)
+        add_latex_begin(to, t);
+    add_row(to, t, 0);
+    if (t->format == SB_COMPARE_MARKDOWN)
+        add_markdown_rule(to, t);
+    if (t->format == SB_COMPARE_LATEX)
+        sb_text_add(to, "\\hline\n");
+    for (size_t i = 1; i <= t->rows; i++)
+        add_row(to, t, i);
+    if (t->format == SB_COMPARE_LATEX)
+        sb_text_add(to, "\\hline\n\\end{tabular}\n");
+    sb_text_add(to, "\n");
+}
+
+/* ---- what the columns mean ----------------------------------------------------------- */
+
+static void add_notes(struct sb_text *to, enum sb_compare_format format,
+                      const bool shown[COLUMNS])
+{
+    const char *lead = format == SB_COMPARE_LATEX ? "% " : "";
+    if (format == SB_COMPARE_TEXT)
+        sb_text_add(to, "* best of its column; ");
+    sb_text_add(to, "%sacc%s in %%; S is the share of absent weights\n", lead,
+                shown[FIGURE + SB_FIGURE_CACC] ? " and cacc" : "");
+    if (shown[RUNS])
+        sb_text_add(to, "%smean ± standard deviation over seeds\n", lead);
+    if (shown[FIGURE + SB_FIGURE_CACC])
+        sb_text_add(to, "%scacc, cnll, cece: all corrupted test images pooled\n", lead);
+    if (shown[FIGURE + SB_FIGURE_COST])
+        sb_text_add(to,
+                    "%scost: FLOPs of training, in dense networks explored and exploited "
+                    "once\n",
+                    lead);
+    if (shown[PAPER])
+        sb_text_add(to, "%spaper: acc nll ece / cacc cnll cece, as reported\n", lead);
+}
+
+/* The data set of a table. */
+static const char *data_of(const struct sb_compare *c, size_t table)
+{
+    size_t i = 0;
+    while (c->row[i].table != table)
+        i++;
+    return c->row[i].first->recipe.config.data.set;
+}
+
+sb_status sb_compare_tables(const struct sb_compare *c, enum sb_compare_format format,
+                            char **out)
+{
+    struct sb_text to = {0};
+    bool shown[COLUMNS] = {0};
+    *out = NULL;
+    for (size_t n = 0; n < c->tables; n++) {
+        struct table t = {.format = format};
+        sb_status st = fill(&t, c, n);
+        if (st == SB_OK)
+            add_table(&to, &t, data_of(c, n));
+        for (int k = 0; k < COLUMNS; k++)
+            shown[k] = shown[k] || t.shown[k];
+        sb_free(t.cell);
+        if (st != SB_OK) {
+            sb_text_fini(&to);
+            return st;
+        }
+    }
+    add_notes(&to, format, shown);
+    return sb_text_take(&to, out);
+}

@@ -1,0 +1,205 @@
+/* sections - what every run has: figures in short, the comparison, training, the recipe. A
+ * section is a function of the runs that gives a list of nodes. */
+
+function ensembleOf(run) {
+    const results = run.results || {};
+    const test = (results.evaluation || {}).test;
+    return (test || results).ensemble || {};
+}
+
+function membersOf(run) {
+    const results = run.results || {};
+    const test = (results.evaluation || {}).test || {};
+    return test.members && test.members.length ? test.members : results.members || [];
+}
+
+function sectionOf(run, name) {
+    return ((run.results || {}).evaluation || {})[name];
+}
+
+function costOf(run) {
+    const r = run.results || {};
+    return isNumber(r.dense_run_flops) && r.dense_run_flops > 0 && isNumber(r.training_flops) ? r.training_flops / r.dense_run_flops : NaN;
+}
+
+function evalCommand(run, more) {
+    return "sebays eval " + shell(run.path) + (more ? " " + more : "");
+}
+
+/* Several runs have a heading each, one has none. */
+function perRun(runs, build) {
+    return runs.map((run) => {
+        const nodes = build(run).flat();
+        return nodes.length && runs.length > 1 ? [el("h3", null, run.name), ...nodes] : nodes;
+    }).flat();
+}
+
+/* ---- in short ---- */
+
+function calibrationReading(run) {
+    const bins = ((sectionOf(run, "test") || {}).bins || {}).ensemble || [];
+    const known = bins.filter((b) => b.count > 0 && isNumber(b.confidence) && isNumber(b.accuracy));
+    const bin = known.find((b) => b.lo < 0.9 && 0.9 <= b.hi && b.count >= 20);
+    if (bin)
+        return "When it says " + percent(bin.confidence, 0) + ", it is right " + percent(bin.accuracy, 0) + " of the time.";
+    return "On average its stated probability misses the truth by " + fixed(100 * ensembleOf(run).ece, 1) + " points.";
+}
+
+function bestMember(run) {
+    const members = membersOf(run);
+    let best = 0;
+    members.forEach((m, i) => { best = m.acc > members[best].acc ? i : best; });
+    return {index: best, scores: members[best] || {}};
+}
+
+function againstBest(run) {
+    const best = bestMember(run), all = ensembleOf(run), gain = 100 * (all.acc - best.scores.acc);
+    if (membersOf(run).length < 2 || !isNumber(gain))
+        return null;
+    const words = gain > 0.005 ? "more accurate than" : gain < -0.005 ? "less accurate than" : "as accurate as";
+    const amount = Math.abs(gain) > 0.005 ? fixed(Math.abs(gain), 2) + " points " : "";
+    return "The ensemble is " + amount + words + " its best member (member " + (best.index + 1) + "), and its nll is " +
+        fixed(Math.abs(all.nll - best.scores.nll), 4) + (all.nll <= best.scores.nll ? " lower." : " higher.");
+}
+
+function costReading(run) {
+    const members = membersOf(run).length, seconds = duration(run.results.train_seconds);
+    return "for " + count(members, "network", "networks") + ", in multiples of one dense run; it took " + seconds + ".";
+}
+
+function card(name, value, unit, reading) {
+    return el("div", {class: "card"}, el("p", {class: "name"}, name),
+        el("p", {class: "value"}, value, unit ? el("small", null, " " + unit) : null), el("p", {class: "reading"}, reading));
+}
+
+function cards(run) {
+    const e = ensembleOf(run), r = run.results, best = bestMember(run).scores;
+    const n = (sectionOf(run, "test") || {}).n, many = membersOf(run).length > 1;
+    const list = [
+        card("Accuracy", percent(e.acc), null,
+            (isNumber(n) ? "of " + whole(n) + " test images" : "on the test set") + (many ? "; the best member alone has " + percent(best.acc) + "." : ".")),
+        card("Negative log-likelihood", fixed(e.nll, 4), "nats",
+            "It gives the right class a probability of " + percent(Math.exp(-e.nll), 0) + " (geometric mean)" + (many ? "; the best member " + percent(Math.exp(-best.nll), 0) + "." : ".")),
+        card("Calibration error", fixed(e.ece, 4), null, calibrationReading(run)),
+        card("Weights that exist", percent(r.density, 1), null, "of the dense network's, in each of " + count(membersOf(run).length, "network.", "networks.")),
+    ];
+    if (isNumber(costOf(run)))
+        list.push(card("Arithmetic of training", fixed(costOf(run), 2) + "\u00d7", null, costReading(run)));
+    else
+        list.push(card("Time of training", duration(r.train_seconds), null, "at " + whole(r.images_per_second) + " images a second."));
+    return el("div", {class: "cards"}, list);
+}
+
+function inShort(runs) {
+    return perRun(runs, (run) => {
+        if (!run.results)
+            return [el("p", {class: "missing"}, "Training has not ended. ",
+                el("code", null, "sebays train " + shell(run.path + "/recipe.ini") + " --out " + shell(run.path) + " --resume"), " goes on.")];
+        const reading = againstBest(run);
+        return [reading ? el("p", {class: "lead"}, reading) : null, cards(run)].filter(Boolean);
+    });
+}
+
+/* ---- comparison ---- */
+
+const FIGURES = [["acc", (x) => fixed(100 * x, 2)], ["nll", (x) => fixed(x, 4)], ["ece", (x) => fixed(x, 4)], ["cacc", (x) => fixed(100 * x, 2)],
+    ["cnll", (x) => fixed(x, 4)], ["cece", (x) => fixed(x, 4)], ["cost", (x) => fixed(x, 2)], ["seconds", duration]];
+
+function spreadText(f, show) {
+    if (!isNumber(f.mean))
+        return NONE;
+    return show(f.mean) + (isNumber(f.sd) && show !== duration ? " \u00b1 " + show(f.sd) : "");
+}
+
+function paperText(p) {
+    if (!p)
+        return NONE;
+    return [fixed(100 * p.acc, 1), fixed(p.nll, 3), fixed(p.ece, 3)].join(" ") + " / " + [fixed(100 * p.cacc, 1), fixed(p.cnll, 3), fixed(p.cece, 3)].join(" ");
+}
+
+function comparison(rows) {
+    return [...new Set(rows.map((row) => row.data))].map((data) => {
+        const mine = rows.filter((row) => row.data === data);
+        const shown = FIGURES.filter(([name]) => mine.some((row) => isNumber(row.figures[name].mean)));
+        const seeds = mine.some((row) => row.runs > 1), paper = mine.some((row) => row.paper);
+        const head = ["method", "arch", "M", "S", ...(seeds ? ["seeds"] : []), ...shown.map(([name]) => name === "seconds" ? "time" : name), ...(paper ? ["paper"] : [])];
+        const body = mine.map((row) => [row.method, row.arch, row.members, row.sparsity, ...(seeds ? [row.runs] : []),
+            ...shown.map(([name, show]) => ({text: spreadText(row.figures[name], show), best: row.figures[name].best})), ...(paper ? [paperText(row.paper)] : [])]);
+        return table(head, body, {caption: data + ", test set; acc" + (shown.some(([n]) => n === "cacc") ? " and cacc" : "") + " in %, cost in dense runs"});
+    });
+}
+
+/* ---- training ---- */
+
+/* metrics.jsonl on one axis: epochs of all phases, one after the other. */
+function timeline(metrics) {
+    const phases = [], points = [];
+    let key = null, offset = 0, last = 0;
+    for (const m of metrics) {
+        const now = m.run + " " + m.phase + " " + m.member;
+        if (now !== key) {
+            offset += last;
+            phases.push({name: m.phase === "explore" ? "explore" : "member " + (m.member + 1), short: m.phase === "explore" ? "" : String(m.member + 1), from: offset, to: offset});
+            key = now;
+        }
+        last = m.epoch;
+        phases[phases.length - 1].to = offset + m.epoch;
+        points.push(Object.assign({at: offset + m.epoch}, m));
+    }
+    return {phases, points};
+}
+
+function curve(line, key) {
+    return line.points.filter((m) => isNumber(m[key])).map((m) => [m.at, m[key]]);
+}
+
+function training(runs) {
+    const trained = runs.filter((run) => run.metrics.length);
+    if (!trained.length)
+        return leaveOut("Training curves", "sebays train");
+    const times = trained.map((run) => timeline(run.metrics)), single = trained.length === 1;
+    const chart = (title, key, show, more) => lines(Object.assign({title, x: "epoch", y: "", show, xMore: {min: 0, max: Math.max(...times.map((line) => line.phases[line.phases.length - 1].to))}, bands: single ? times[0].phases : [],
+        series: trained.map((run, i) => ({name: single ? "validation" : run.name, points: curve(times[i], key)}))}, more));
+    const nll = chart("Validation negative log-likelihood", "val_nll", undefined, single ? {title: "Loss",
+        series: [{name: "validation nll", points: curve(times[0], "val_nll")}, {name: "training cross-entropy", points: curve(times[0], "loss")}]} : {});
+    const note = single ? "Bands are the phases: exploration, then one exploitation phase a member." : "Epochs of all phases, one after the other.";
+    const rate = chart("Learning rate", "lr", (y) => String(Number(y.toPrecision(3))), {yMore: {type: "logarithmic"}});
+    return [el("p", {class: "note"}, note), el("div", {class: "grid"},
+        chart("Validation accuracy", "val_acc", (y) => percent(y), {percent: true}), nll,
+        chart("Validation calibration error", "val_ece"), rate)];
+}
+
+/* ---- support ---- */
+
+function layerFigure(layers) {
+    return figure({title: "Density by layer", note: "Share of a layer's weights that exist.",
+        head: ["layer", "weights", "exist", "density"], rows: layers.map((l) => [l.name, whole(l.weights), whole(l.exist), fixed(l.density, 4)]),
+        make: (t) => ({type: "bar", data: {labels: layers.map((l) => l.name), datasets: [{label: "density", data: layers.map((l) => l.density), backgroundColor: t.colours[0], maxBarThickness: 48}]},
+            options: options(t, axis(t, ""), axis(t, "", {min: 0, max: 1}), {legend: false, tooltip: {label: (c) => fixed(c.parsed.y, 4)}})})});
+}
+
+function support(runs) {
+    const known = runs.filter((run) => sectionOf(run, "support"));
+    if (!known.length)
+        return leaveOut("density and movement of the support", evalCommand(runs[0]));
+    return perRun(known, (run) => {
+        const s = sectionOf(run, "support"), nodes = [];
+        if (s.layers && s.layers.length)
+            nodes.push(layerFigure(s.layers));
+        if (s.updates && s.updates.length)
+            nodes.push(lines({title: "Weights moved at each update", note: "Pruned here and grown elsewhere; returned ones were pruned and grown back at once.", x: "step", y: "", show: whole,
+                series: [{name: "moved", points: s.updates.map((u) => [u.step, u.moved])}, {name: "returned", points: s.updates.map((u) => [u.step, u.returned])}], yMore: {min: 0}}));
+        return [el("div", {class: "grid"}, nodes)];
+    });
+}
+
+/* ---- the recipe ---- */
+
+function repeat(runs) {
+    return perRun(runs, (run) => {
+        const again = "runs/again";
+        const commands = ["sebays train " + shell(run.path + "/recipe.ini") + " --out " + again, "sebays eval " + again, "sebays report " + again];
+        return [el("p", null, "The same recipe gives the same model, bit for bit, with any number of threads:"), el("pre", {tabindex: 0}, commands.join("\n")),
+            el("details", null, el("summary", null, "The whole recipe"), el("pre", {tabindex: 0}, run.recipe))];
+    });
+}

@@ -1,0 +1,25 @@
+/* paper - what the paper reports for its rows (METHOD 7), to stand beside our own. */
+#ifndef SB_REPORT_PAPER_H
+#define SB_REPORT_PAPER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "train/config.h"
+
+struct sb_paper_row {
+    const char *data, *method;
+    uint32_t members; /* 0: any, they are samples of one network */
+    double sparsity;
+    double acc, nll, ece;    /* on the test set; accuracies are shares, not per cent */
+    double cacc, cnll, cece; /* on its corrupted copies, pooled */
+};
+
+/* The row that a recipe repeats; NULL: it is none of them. All of the paper's rows are
+ * WRN-28-10's. */
+const struct sb_paper_row *sb_paper_find(const struct sb_config *c);
+
+/* Row i; NULL when there are not so many. */
+const struct sb_paper_row *sb_paper_at(size_t i);
+
+#endif

@@ -1,0 +1,93 @@
+#!/bin/sh
+# check.sh SEBAYS - pages and tables of the runs beside this file: what the commands say, that
+# the pages are sound HTML which fetches nothing, and, where Chromium is, that a browser shows
+# them without an error at the width of a desk and of a phone, light, dark and for print.
+set -u
+sebays=$1
+here=$(cd "$(dirname "$0")" && pwd)
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+cp -r "$here/sebays" "$here/dnn" "$here/going" "$work" && cd "$work" || exit 1
+failed=0
+
+fault()
+{
+    echo "FAILED: $1"
+    failed=1
+}
+
+# refused CODE SENTENCE ARGUMENTS...
+refused()
+{
+    want_code=$1 want=$2
+    shift 2
+    "$sebays" "$@" >out 2>err
+    code=$?
+    [ $code -eq "$want_code" ] || fault "sebays $*: exit code $code, want $want_code"
+    [ "$(cat err)" = "$want" ] || fault "sebays $*: said '$(cat err)', want '$want'"
+    [ -s out ] && fault "sebays $*: wrote to standard output"
+}
+
+# page FILE ARGUMENTS...
+page()
+{
+    file=$1
+    shift
+    "$sebays" report "$@" >out 2>err || fault "sebays report $*: $(cat err)"
+    [ "$(cat out)" = "$file" ] || fault "sebays report $*: said '$(cat out)', want $file"
+    [ -s "$file" ] || fault "sebays report $*: no $file"
+}
+
+page one.html sebays -o one.html
+page three.html sebays dnn going --out three.html
+page dnn/report.html dnn
+cp dnn/report.html short.html
+
+# Names are text, whatever they hold.
+sed -i 's|T-shirt/top|</script><img src=x onerror=alert(1)>\\u0007|; s|"mnist"|"<!--<script>"|' sebays/results.json
+page hostile.html sebays -o hostile.html
+
+"$sebays" compare sebays dnn >out || fault 'compare fails'
+cat >want <<END
+fashion-mnist
+
+method  arch   M    S     acc      nll      ece   cacc    cnll    cece  cost  time
+sebays  lenet  3  0.8  *90.65  *0.2582  *0.0039  64.41  1.0718  0.0813  0.55  78 s
+dnn     lenet  1    0   90.43   0.2811   0.0214      -       -       -  1.00  61 s
+
+* best of its column; acc and cacc in %; S is the share of absent weights
+cacc, cnll, cece: all corrupted test images pooled
+cost: FLOPs of training, in dense networks explored and exploited once
+END
+cmp out want || fault "compare says '$(cat out)'"
+cp -r dnn other && sed -i 's/^seed = 1/seed = 2/' other/recipe.ini
+"$sebays" compare dnn other --format csv | grep -q '^"fashion-mnist","lenet",dnn,1,0,2,0.9043,0,' ||
+    fault 'two seeds are not one row'
+
+refused 2 "sebays compare: going has no results.json: its training has not ended; go on with: sebays train going/recipe.ini --out going --resume" \
+    compare dnn going
+refused 2 "sebays compare: nono is no run directory, it has no recipe.ini; want one that 'sebays train' made" \
+    compare nono
+refused 2 "sebays compare: there is no format 'html'; the nearest is 'text', of text, markdown, latex, csv and json" \
+    compare dnn --format html
+refused 2 "sebays report: want a RUN; see 'sebays report --help'" report
+echo '{"method": 3}' >other/results.json
+refused 1 'sebays report: other/results.json: method: want a string, have a number' report other
+refused 1 'sebays report: cannot create nono/x.html: No such file or directory' report dnn -o nono/x.html
+
+pages='one.html three.html short.html hostile.html'
+if command -v python3 >/dev/null; then
+    # shellcheck disable=SC2086 # a list of words
+    python3 "$here/sound.py" $pages || failed=1
+else
+    echo 'NOT TESTED: the HTML of reports (needs python3)'
+fi
+chromium=$(command -v chromium || command -v chromium-browser || command -v google-chrome)
+if [ -z "$chromium" ] || ! command -v python3 >/dev/null; then
+    echo 'NOT TESTED: reports in a browser (needs chromium and python3)'
+    exit $failed
+fi
+for file in $pages; do
+    python3 "$here/browser.py" "$chromium" "$file" || failed=1
+done
+exit $failed
