@@ -14,7 +14,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "bench.h"
-#include "data/corrupt.h"
+#include "corrupt/corrupt.h"
 #include "data/dataset.h"
 
 enum { IMAGES = 1000, FIGURES = 3 };

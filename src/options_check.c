@@ -3,7 +3,7 @@
  * Each check names the option to change, what it is and why that cannot be. */
 #include <math.h>
 
-#include "data/image.h"
+#include "files/image.h"
 #include "options.h"
 #include "train/source.h"
 

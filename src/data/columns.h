@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include "base/status.h"
-#include "data/words.h"
+#include "files/words.h"
 
 enum sb_column_kind {
     SB_COLUMN_NUMBER,

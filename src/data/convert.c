@@ -6,8 +6,8 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "data/npy_write.h"
 #include "data/reader.h"
+#include "files/npy_write.h"
 
 /* out = directory/kind_split.npy, or directory/kind.npy. */
 static sb_status name_file(const struct sb_dataset *d, enum sb_split split,

@@ -25,7 +25,7 @@
 #include <stdint.h>
 
 #include "base/status.h"
-#include "data/gzip.h"
+#include "files/gzip.h"
 
 enum sb_split { SB_SPLIT_TRAIN, SB_SPLIT_TEST };
 enum sb_element { SB_BYTES, SB_FLOATS };

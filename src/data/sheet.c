@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "data/font.h"
-#include "data/png_write.h"
+#include "files/font.h"
+#include "files/png_write.h"
 
 enum {
     CELL = 64,   /* pixels a drawn image should be wide, about */

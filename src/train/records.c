@@ -17,7 +17,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/mem.h"
-#include "data/npy_write.h"
+#include "files/npy_write.h"
 #include "predict/source.h"
 #include "train/state.h"
 

@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 
-#include "data/image.h"
+#include "files/image.h"
 
 /* Published per-channel means and deviations of pixels in [0, 1]. */
 struct known {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/fetch.h"
+#include "fetch/fetch.h"
 
 enum { FIRST_FILE = 6, WORDS = 3 };
 

@@ -1,7 +1,7 @@
 /* fuzz_csv - any bytes as a table: read, and if that works, read again like itself, which
  * must work too and give the same. The first byte chooses the label column. */
-#include "data/table.h"
 #include "fuzz_file.h"
+#include "readers/table.h"
 
 static void read_again(const struct sb_dataset *d, const char *text, size_t size)
 {

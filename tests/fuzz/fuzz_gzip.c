@@ -1,5 +1,5 @@
 /* fuzz_gzip - any bytes, as gzip data: unpacked within a limit, head and whole agree. */
-#include "data/gzip.h"
+#include "files/gzip.h"
 #include "fuzz_file.h"
 
 enum { LIMIT = 1 << 16, HEAD = 100 };

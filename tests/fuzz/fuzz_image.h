@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "data/image.h"
+#include "files/image.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,7 +1,7 @@
 /* fuzz_npy - any bytes as an NPY file: parsed, and if that works, taken as examples and as
  * labels. */
-#include "data/npy.h"
 #include "fuzz_file.h"
+#include "readers/npy.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

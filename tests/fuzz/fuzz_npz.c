@@ -1,8 +1,8 @@
 /* fuzz_npz - any bytes as a ZIP archive: members of the names readers look for are found,
  * unpacked and parsed. */
-#include "data/npy.h"
-#include "data/zip.h"
+#include "files/zip.h"
 #include "fuzz_file.h"
+#include "readers/npy.h"
 
 static void read_member(const struct sb_zip *z, const char *name,
                         const struct sb_zip_member *m)

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "data/tar.h"
+#include "files/tar.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

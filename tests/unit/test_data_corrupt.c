@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "data/corrupt.h"
+#include "corrupt/corrupt.h"
 #include "kernels/kernels.h"
 
 enum { N = 24, C = 3, H = 32, W = 32, PLANE = H * W, IMAGE = C * PLANE };

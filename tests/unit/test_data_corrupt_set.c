@@ -1,8 +1,8 @@
 /* data/corrupt_set: files that the readers of CIFAR-10-C accept, from any kind of data set. */
 #include "test_data_fixture.h"
 
-#include "data/cifar_c.h"
-#include "data/corrupt_set.h"
+#include "corrupt/cifar_c.h"
+#include "corrupt/corrupt_set.h"
 #include "kernels/kernels.h"
 
 enum { N = 300, H = 6, W = 5 }; /* more than a block of images */

@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "data/columns.h"
-#include "data/csv_text.h"
+#include "files/csv_text.h"
 
 static sb_status open_text(struct sb_dataset *d, const char *text,
                            const struct sb_open_options *o)

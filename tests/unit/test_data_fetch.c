@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 
 #include "base/part.h"
-#include "data/digest.h"
-#include "data/fetch.h"
+#include "fetch/digest.h"
+#include "fetch/fetch.h"
 
 /* ---- part ---- */
 

@@ -1,6 +1,6 @@
 /* data/image, png, jpeg: every form of file against its planes, and malformed ones.
  * tests/images/make.py makes the fixtures. */
-#include "data/image.h"
+#include "files/image.h"
 
 #include "test_data_fixture.h"
 

@@ -2,8 +2,8 @@
  * headers that lie. tests/arrays/make.py makes the fixtures. */
 #include "test_data_fixture.h"
 
-#include "data/cifar_c.h"
-#include "data/npy.h"
+#include "corrupt/cifar_c.h"
+#include "readers/npy.h"
 
 enum { N = 4, H = 12, W = 10, PIXELS = H * W, ROOM = 8192 };
 

@@ -1,7 +1,7 @@
 /* data/npy_write: the bytes NumPy writes, rows that do not fit the buffer, and failures. */
 #include "test_data_fixture.h"
 
-#include "data/npy_write.h"
+#include "files/npy_write.h"
 
 static size_t slurp(const char *path, unsigned char *out, size_t room)
 {

@@ -2,7 +2,7 @@
  * tests/arrays/make.py makes the fixtures. */
 #include "test_data_fixture.h"
 
-#include "data/zip.h"
+#include "files/zip.h"
 
 enum { N = 4, H = 12, W = 10, PIXELS = H * W, ROOM = 8192 };
 

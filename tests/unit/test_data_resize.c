@@ -1,7 +1,7 @@
 /* data/resize: against the integral, in floating point, on odd sizes. */
 #include <math.h>
 
-#include "data/image_parts.h"
+#include "files/image_parts.h"
 
 #include "test_data_fixture.h"
 

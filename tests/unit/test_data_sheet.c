@@ -1,9 +1,9 @@
 /* png_write, sheet, font: what is drawn is read back with libpng. */
 #include "test_data_fixture.h"
 
-#include "data/font.h"
-#include "data/png_write.h"
 #include "data/sheet.h"
+#include "files/font.h"
+#include "files/png_write.h"
 
 #ifdef SB_HAVE_PNG
 #include <png.h>

@@ -1,8 +1,8 @@
 /* tar: archives made on the spot, whole, damaged and hostile. */
 #include "test_data_fixture.h"
 
-#include "data/extract.h"
-#include "data/tar.h"
+#include "fetch/extract.h"
+#include "files/tar.h"
 
 enum { BLOCK = 512, ROOM = 1 << 16 };
 

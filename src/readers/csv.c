@@ -1,0 +1,72 @@
+/* csv - tables as text: CSV, TSV, semicolons or blanks between, perhaps gzipped.
+ *
+ * A file that looks like text is a table. A directory has train and test as train.csv and
+ * test.csv (or .tsv, .txt). What the text may look like: csv_text.h; what columns mean:
+ * columns.h.
+ */
+#include <stdio.h>
+
+#include "data/reader.h"
+#include "readers/table.h"
+
+#define UNPACKED_MOST ((size_t)1 << 36) /* of a compressed file; deflate bounds it too */
+
+static const char *const endings[] = {"csv", "tsv", "txt"};
+enum { ENDINGS = sizeof endings / sizeof *endings };
+
+static bool find_file(const char *directory, enum sb_split split, char out[SB_PATH_BYTES])
+{
+    for (size_t i = 0; i < ENDINGS; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "%s.%s", sb_split_name(split), endings[i]);
+        if (sb_reader_locate(directory, name, out))
+            return true;
+    }
+    return false;
+}
+
+/* Control characters are not in a text, but for a byte-order mark's. */
+static bool probe(const struct sb_probe *p)
+{
+    char path[SB_PATH_BYTES];
+    if (p->directory)
+        return find_file(p->path, SB_SPLIT_TRAIN, path) ||
+               find_file(p->path, SB_SPLIT_TEST, path);
+    bool wide = p->have >= 2 && ((p->head[0] == 0xff && p->head[1] == 0xfe) ||
+                                 (p->head[0] == 0xfe && p->head[1] == 0xff));
+    for (size_t i = 0; i < p->have && !wide; i++) {
+        unsigned char c = p->head[i];
+        if ((c < ' ' && c != '\t' && c != '\n' && c != '\r') || c == 0x7f)
+            return false;
+    }
+    return true;
+}
+
+static sb_status open_text(struct sb_dataset *d, const struct sb_probe *p,
+                           const struct sb_open_options *o)
+{
+    char found[SB_PATH_BYTES];
+    const char *path = p->path;
+    struct sb_bytes b;
+    if (p->directory) {
+        if (!find_file(p->path, o->split, found))
+            return sb_fail(SB_EIO, "there is no %s.csv (nor .tsv or .txt) in %s",
+                           sb_split_name(o->split), p->path);
+        path = found;
+    }
+    sb_status st = sb_bytes_open(&b, path, UNPACKED_MOST);
+    if (st != SB_OK)
+        return st;
+    d->format = "csv";
+    d->whole = !p->directory;
+    st = sb_table_read(d, path, (const char *)b.data, b.size, o);
+    sb_bytes_close(&b);
+    return st;
+}
+
+const struct sb_reader sb_reader_csv = {
+    .name = "csv",
+    .wanted = "a text table, or train.csv and test.csv",
+    .probe = probe,
+    .open = open_text,
+};
