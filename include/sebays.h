@@ -8,9 +8,6 @@
  * accepts NULL. After a failure the handle is NULL. A handle is used by one thread at a
  * time, but for a model: any number of threads may use one. Texts handed out as char **
  * are the caller's: sebays_text_free. All strings are UTF-8.
- *
- * Structs that a caller fills in (options, examples, predictions) grow at their end from
- * version to version; zero means "as before".
  */
 #ifndef SEBAYS_H
 #define SEBAYS_H
@@ -24,15 +21,13 @@
 #define SEBAYS_VERSION_MINOR 1
 #define SEBAYS_VERSION_PATCH 0
 
-/* What the shared library exports. */
-#if defined(__GNUC__)
-#define SEBAYS_API __attribute__((visibility("default")))
-#else
-#define SEBAYS_API
-#endif
-
 #ifdef __cplusplus
 extern "C" {
+#endif
+
+/* What is declared here is what the shared library exports. */
+#if defined(__GNUC__)
+#pragma GCC visibility push(default)
 #endif
 
 typedef enum sebays_status {
@@ -47,14 +42,14 @@ typedef enum sebays_status {
 } sebays_status;
 
 /* "0.1.0" */
-SEBAYS_API const char *sebays_version(void);
+const char *sebays_version(void);
 
 /* The sentence of this thread's last failure, "" if there was none; and a word for a
  * status. Neither is ever NULL. */
-SEBAYS_API const char *sebays_message(void);
-SEBAYS_API const char *sebays_status_name(sebays_status st);
+const char *sebays_message(void);
+const char *sebays_status_name(sebays_status st);
 
-SEBAYS_API void sebays_text_free(char *text);
+void sebays_text_free(char *text);
 
 /* ---- what a run tells while it works ---- */
 
@@ -90,31 +85,30 @@ typedef void sebays_log_fn(void *context, enum sebays_level level, const char *l
 struct sebays_recipe;
 
 /* Every option at its default; or as a recipe file (INI) says. */
-SEBAYS_API sebays_status sebays_recipe_new(struct sebays_recipe **out);
-SEBAYS_API sebays_status sebays_recipe_load(const char *path, struct sebays_recipe **out);
-SEBAYS_API void sebays_recipe_free(struct sebays_recipe *recipe);
+sebays_status sebays_recipe_new(struct sebays_recipe **out);
+sebays_status sebays_recipe_load(const char *path, struct sebays_recipe **out);
+void sebays_recipe_free(struct sebays_recipe *recipe);
 
 /* Sets an option by its name; the last word counts. assign takes "section.key=value". */
-SEBAYS_API sebays_status sebays_recipe_set(struct sebays_recipe *recipe, const char *name,
-                                           const char *value);
-SEBAYS_API sebays_status sebays_recipe_assign(struct sebays_recipe *recipe,
-                                              const char *assignment);
+sebays_status sebays_recipe_set(struct sebays_recipe *recipe, const char *name,
+                                const char *value);
+sebays_status sebays_recipe_assign(struct sebays_recipe *recipe, const char *assignment);
 
 /* Completes the recipe with what its method implies and checks that all fits together;
  * again after later changes. */
-SEBAYS_API sebays_status sebays_recipe_check(struct sebays_recipe *recipe);
+sebays_status sebays_recipe_check(struct sebays_recipe *recipe);
 
 /* An option's value as text; SEBAYS_EARG when it has size bytes or more. */
-SEBAYS_API sebays_status sebays_recipe_get(const struct sebays_recipe *recipe,
-                                           const char *name, char *out, size_t size);
+sebays_status sebays_recipe_get(const struct sebays_recipe *recipe, const char *name,
+                                char *out, size_t size);
 
 /* The checked recipe as an INI file that names every option, with or without a line of
  * help above each. */
-SEBAYS_API sebays_status sebays_recipe_text(const struct sebays_recipe *recipe,
-                                            bool comments, char **out);
+sebays_status sebays_recipe_text(const struct sebays_recipe *recipe, bool comments,
+                                 char **out);
 
 /* Every option: default, meaning, range. */
-SEBAYS_API sebays_status sebays_options_text(char **out);
+sebays_status sebays_options_text(char **out);
 
 /* ---- training ---- */
 
@@ -143,24 +137,21 @@ struct sebays_result;
  * model.safetensors and results.json into the run directory. The thread count is the
  * recipe's train.threads, 0: one a processor. SEBAYS_ECANCELED when progress asked to
  * stop: a checkpoint was written, and resume goes on from there. */
-SEBAYS_API sebays_status sebays_train(const struct sebays_recipe *recipe,
-                                      const struct sebays_run_options *options,
-                                      struct sebays_result **out);
-SEBAYS_API void sebays_result_free(struct sebays_result *result);
+sebays_status sebays_train(const struct sebays_recipe *recipe,
+                           const struct sebays_run_options *options,
+                           struct sebays_result **out);
+void sebays_result_free(struct sebays_result *result);
 
-SEBAYS_API uint32_t sebays_result_members(const struct sebays_result *result);
-SEBAYS_API struct sebays_scores sebays_result_member(const struct sebays_result *result,
-                                                     uint32_t i);
-SEBAYS_API struct sebays_scores
-sebays_result_ensemble(const struct sebays_result *result);
-SEBAYS_API double sebays_result_seconds(const struct sebays_result *result);
-SEBAYS_API double sebays_result_images_per_second(const struct sebays_result *result);
-SEBAYS_API double sebays_result_density(const struct sebays_result *result);
+uint32_t sebays_result_members(const struct sebays_result *result);
+struct sebays_scores sebays_result_member(const struct sebays_result *result, uint32_t i);
+struct sebays_scores sebays_result_ensemble(const struct sebays_result *result);
+double sebays_result_seconds(const struct sebays_result *result);
+double sebays_result_images_per_second(const struct sebays_result *result);
+double sebays_result_density(const struct sebays_result *result);
 
 /* What a run would take, for people: weights by layer, arithmetic, memory, time. */
-SEBAYS_API sebays_status sebays_plan(const struct sebays_recipe *recipe,
-                                     const struct sebays_run_options *options,
-                                     char **out);
+sebays_status sebays_plan(const struct sebays_recipe *recipe,
+                          const struct sebays_run_options *options, char **out);
 
 /* ---- data sets ---- */
 
@@ -181,34 +172,31 @@ struct sebays_data_options {
 
 /* Opens a data set by its path, or by its name, which is looked for in ./data, in data_dir
  * and among Debian's data sets. The format is found out by looking. */
-SEBAYS_API sebays_status sebays_data_open(const char *name_or_path,
-                                          const struct sebays_data_options *options,
-                                          struct sebays_data **out);
-SEBAYS_API void sebays_data_free(struct sebays_data *data);
+sebays_status sebays_data_open(const char *name_or_path,
+                               const struct sebays_data_options *options,
+                               struct sebays_data **out);
+void sebays_data_free(struct sebays_data *data);
 
 /* Format, shape, mean and deviation of each channel (of bytes as 0 .. 1) or feature,
  * classes and how many examples each has; for people or as a JSON object. */
-SEBAYS_API sebays_status sebays_data_info(const struct sebays_data *data, bool json,
-                                          char **out);
+sebays_status sebays_data_info(const struct sebays_data *data, bool json, char **out);
 
 /* Writes a PNG file with the first images of each class, a row a class. SEBAYS_EARG for a
  * table, SEBAYS_EMISSING in a build without libpng. */
-SEBAYS_API sebays_status sebays_data_sheet(const struct sebays_data *data,
-                                           const char *png);
+sebays_status sebays_data_sheet(const struct sebays_data *data, const char *png);
 
 /* Writes x_train.npy, y_train.npy (for the test split x_test.npy, y_test.npy; for a set
  * that has no splits x.npy, y.npy) and, if classes have names, class_names.txt into a
  * directory: images [n][height][width][channels], tables [n][features], labels int64. */
-SEBAYS_API sebays_status sebays_data_convert(const struct sebays_data *data,
-                                             const char *dir);
+sebays_status sebays_data_convert(const struct sebays_data *data, const char *dir);
 
 /* Which split it is, and whether it has none: then it is all of the set. */
 enum sebays_split sebays_data_split(const struct sebays_data *data);
-SEBAYS_API bool sebays_data_whole(const struct sebays_data *data);
+bool sebays_data_whole(const struct sebays_data *data);
 
 /* The data sets that are known by name: what they are, where each was found (as in
  * sebays_data_open), or how large it would be to fetch. */
-SEBAYS_API sebays_status sebays_data_list(const char *data_dir, char **out);
+sebays_status sebays_data_list(const char *data_dir, char **out);
 
 struct sebays_fetch_options {
     const char *data_dir; /* where it goes, as data_dir/NAME; made if need be */
@@ -224,9 +212,9 @@ struct sebays_fetch_options {
  * now; *there: it was there before. What was downloaded when this fails or is canceled is
  * kept, and the next call goes on from there. SEBAYS_EMISSING in a build without libcurl
  * or libcrypto. */
-SEBAYS_API sebays_status sebays_data_fetch(const char *name,
-                                           const struct sebays_fetch_options *options,
-                                           char **out, bool *there);
+sebays_status sebays_data_fetch(const char *name,
+                                const struct sebays_fetch_options *options, char **out,
+                                bool *there);
 
 /* Zeroed is a good start: all kinds, all severities. */
 struct sebays_corrupt_options {
@@ -245,14 +233,14 @@ struct sebays_corrupt_options {
  * [severities * n][height][width][channels] bytes, out/labels.npy has the labels as many
  * times. SEBAYS_EARG for a table or an unknown kind; SEBAYS_EMISSING for jpeg_compression
  * in a build without libjpeg, or a sheet without libpng. */
-SEBAYS_API sebays_status sebays_data_corrupt(
-    const struct sebays_data *data, const struct sebays_corrupt_options *options);
+sebays_status sebays_data_corrupt(const struct sebays_data *data,
+                                  const struct sebays_corrupt_options *options);
 
 /* ---- model files ---- */
 
 /* What a model file holds, for people: members, layers, density, signal-to-noise, sizes.
  * path may be a run directory. */
-SEBAYS_API sebays_status sebays_inspect(const char *path, char **out);
+sebays_status sebays_inspect(const char *path, char **out);
 
 /* A trained ensemble, as training left it in a file. It never changes: any number of
  * threads may use one, each with a predictor of its own. */
@@ -260,37 +248,34 @@ struct sebays_model;
 
 /* Opens a model file, or that of a run directory. The file is mapped and checked
  * completely; replace it by renaming, never in place, while it is open. */
-SEBAYS_API sebays_status sebays_model_open(const char *path, struct sebays_model **out);
+sebays_status sebays_model_open(const char *path, struct sebays_model **out);
 
 /* After the last of its predictors. */
-SEBAYS_API void sebays_model_free(struct sebays_model *model);
+void sebays_model_free(struct sebays_model *model);
 
-SEBAYS_API uint32_t sebays_model_members(const struct sebays_model *model);
-SEBAYS_API uint32_t sebays_model_classes(const struct sebays_model *model);
+uint32_t sebays_model_members(const struct sebays_model *model);
+uint32_t sebays_model_classes(const struct sebays_model *model);
 
 /* The name of class i, counted from 0. NULL: the model has no names, or not that many
  * classes. This text and those below belong to the model. */
-SEBAYS_API const char *sebays_model_class_name(const struct sebays_model *model,
-                                               uint32_t i);
+const char *sebays_model_class_name(const struct sebays_model *model, uint32_t i);
 
 /* The shape of an example: an image, or height and width 1 for a row of features. */
-SEBAYS_API uint32_t sebays_model_channels(const struct sebays_model *model);
-SEBAYS_API uint32_t sebays_model_height(const struct sebays_model *model);
-SEBAYS_API uint32_t sebays_model_width(const struct sebays_model *model);
+uint32_t sebays_model_channels(const struct sebays_model *model);
+uint32_t sebays_model_height(const struct sebays_model *model);
+uint32_t sebays_model_width(const struct sebays_model *model);
 
-SEBAYS_API const char *
-sebays_model_arch(const struct sebays_model *model); /* "wrn-16-2" */
-SEBAYS_API const char *
-sebays_model_method(const struct sebays_model *model); /* "sebays" */
+const char *sebays_model_arch(const struct sebays_model *model);   /* "wrn-16-2" */
+const char *sebays_model_method(const struct sebays_model *model); /* "sebays" */
 
 /* Share of the weights that exist, over all members. */
-SEBAYS_API double sebays_model_density(const struct sebays_model *model);
+double sebays_model_density(const struct sebays_model *model);
 
 /* Whether weights have a posterior, so that the way of sampling matters. */
-SEBAYS_API bool sebays_model_bayesian(const struct sebays_model *model);
+bool sebays_model_bayesian(const struct sebays_model *model);
 
 /* The recipe it was trained by (INI), as far as it changes results. */
-SEBAYS_API const char *sebays_model_recipe(const struct sebays_model *model);
+const char *sebays_model_recipe(const struct sebays_model *model);
 
 /* ---- prediction ---- */
 
@@ -317,10 +302,10 @@ struct sebays_predictor;
 
 /* options NULL: zeroed ones. Takes all the memory it will ever need; weights are kept once
  * a model, however many predictors there are. The model must outlive it. */
-SEBAYS_API sebays_status sebays_predictor_new(
-    const struct sebays_model *model, const struct sebays_predictor_options *options,
-    struct sebays_predictor **out);
-SEBAYS_API void sebays_predictor_free(struct sebays_predictor *predictor);
+sebays_status sebays_predictor_new(const struct sebays_model *model,
+                                   const struct sebays_predictor_options *options,
+                                   struct sebays_predictor **out);
+void sebays_predictor_free(struct sebays_predictor *predictor);
 
 enum sebays_type {
     SEBAYS_F32, /* pixels from 0 to 1, or features as they were trained on */
@@ -360,9 +345,13 @@ struct sebays_prediction {
  * on the others, on max_batch, on threads, or on what other predictors do meanwhile. After
  * a failure the arrays hold nothing of use; SEBAYS_ENUMERIC names the example with a
  * number that is not finite. */
-SEBAYS_API sebays_status sebays_predict(struct sebays_predictor *predictor,
-                                        const struct sebays_examples *examples,
-                                        const struct sebays_prediction *out);
+sebays_status sebays_predict(struct sebays_predictor *predictor,
+                             const struct sebays_examples *examples,
+                             const struct sebays_prediction *out);
+
+#if defined(__GNUC__)
+#pragma GCC visibility pop
+#endif
 
 /* ---- reports ---- */
 
