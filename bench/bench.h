@@ -15,7 +15,7 @@ struct bench_options {
     const char *form;  /* of step: "gauss", "point" or NULL: gauss */
     int update;        /* step: a prune-grow update, too */
     int plain;         /* step: whole steps only */
-    const char *data;  /* corrupt: a directory of images */
+    const char *data;  /* batch, corrupt: a data set */
     const char *stats; /* corrupt: figures to compare with; NULL: none */
 };
 
@@ -27,6 +27,7 @@ double bench_peak(int threads);
 
 /* The commands; an exit code. */
 int bench_kernels(const struct sb_env *env, const struct bench_options *o);
+int bench_batch(const struct sb_env *env, const struct bench_options *o);
 int bench_corrupt(const struct sb_env *env, const struct bench_options *o);
 int bench_step(const struct sb_env *env, const struct bench_options *o);
 

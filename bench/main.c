@@ -15,6 +15,7 @@ static const char usage[] =
     "\n"
     "  kernels    forward, input gradient and weight gradient of single sparse layers\n"
     "  step       whole training steps of a network\n"
+    "  batch      opening a data set and preparing augmented batches of it\n"
     "  corrupt    all corruptions of a test set: time, and statistics beside published "
     "ones\n"
     "\n"
@@ -31,7 +32,7 @@ static const char usage[] =
     "  --form FORM   step: gauss (default), or point for weights without variance\n"
     "  --update      step: a prune-grow update, too\n"
     "  --plain       step: whole steps only, without shares of time; for a profiler\n"
-    "  --data DIR    corrupt: the images\n"
+    "  --data DIR    batch, corrupt: the images\n"
     "  --stats FILE  corrupt: published statistics (JSON)\n"
     "\n"
     "  bench kernels --density 0.1 --threads 2\n"
@@ -49,8 +50,10 @@ struct command {
     int (*run)(const struct sb_env *env, const struct bench_options *o);
 };
 
-static const struct command commands[] = {
-    {"kernels", bench_kernels}, {"step", bench_step}, {"corrupt", bench_corrupt}};
+static const struct command commands[] = {{"kernels", bench_kernels},
+                                          {"step", bench_step},
+                                          {"batch", bench_batch},
+                                          {"corrupt", bench_corrupt}};
 
 static int wrong(const char *what, const char *found)
 {
