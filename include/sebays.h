@@ -349,10 +349,6 @@ sebays_status sebays_predict(struct sebays_predictor *predictor,
                              const struct sebays_examples *examples,
                              const struct sebays_prediction *out);
 
-#if defined(__GNUC__)
-#pragma GCC visibility pop
-#endif
-
 /* ---- reports ---- */
 
 /* The paper's table for some run directories: method, members, sparsity, figures, cost,
@@ -365,6 +361,10 @@ sebays_status sebays_compare(const char *const *runs, size_t count, const char *
 /* Writes one HTML file about some run directories that needs no network: figures and what
  * they mean, charts, examples, how to repeat the runs. Runs may still be training. */
 sebays_status sebays_report(const char *const *runs, size_t count, const char *html);
+
+#if defined(__GNUC__)
+#pragma GCC visibility pop
+#endif
 
 #ifdef __cplusplus
 }
