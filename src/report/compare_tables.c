@@ -251,11 +251,20 @@ static void add_table(struct sb_text *to, const struct table *t, const char *dat
 
 /* ---- what the columns mean ----------------------------------------------------------- */
 
-static void add_notes(struct sb_text *to, enum sb_compare_format format,
+static bool any_best(const struct sb_compare *c)
+{
+    for (size_t i = 0; i < c->rows; i++)
+        for (int f = 0; f < SB_FIGURES; f++)
+            if (c->row[i].best[f])
+                return true;
+    return false;
+}
+
+static void add_notes(struct sb_text *to, enum sb_compare_format format, bool stars,
                       const bool shown[COLUMNS])
 {
     const char *lead = format == SB_COMPARE_LATEX ? "% " : "";
-    if (format == SB_COMPARE_TEXT)
+    if (stars)
         sb_text_add(to, "* best of its column; ");
     sb_text_add(to, "%sacc%s in %%; S is the share of absent weights\n", lead,
                 shown[FIGURE + SB_FIGURE_CACC] ? " and cacc" : "");
@@ -300,6 +309,6 @@ sb_status sb_compare_tables(const struct sb_compare *c, enum sb_compare_format f
             return st;
         }
     }
-    add_notes(&to, format, shown);
+    add_notes(&to, format, format == SB_COMPARE_TEXT && any_best(c), shown);
     return sb_text_take(&to, out);
 }

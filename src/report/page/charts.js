@@ -122,7 +122,7 @@ function lines(f) {
     }));
     const show = f.show || ((y) => fixed(y, 4));
     const perCent = (t, yes) => yes ? {ticks: {color: t.muted, callback: (y) => Number((100 * y).toFixed(2)) + " %"}} : {};
-    const steps = (t) => f.steps ? {ticks: {color: t.muted, stepSize: 1}} : {};
+    const steps = (t) => f.steps ? {ticks: {color: t.muted, maxRotation: 0, precision: 0}} : {};
     const rows = [...at.entries()].sort((a, b) => a[0] - b[0])
         .map(([x, ys]) => [f.showX ? f.showX(x) : String(x), ...ys.map((y) => y === null ? NONE : show(y))]);
     const make = (t) => ({

@@ -1,12 +1,18 @@
 /* evaluated - the sections that `sebays eval` makes data for. */
 
+/* Only training can record them. */
+function recordCommand(run) {
+    return "sebays train " + shell(run.path + "/recipe.ini") + " --out runs/again --set train.trajectory=yes";
+}
+
 /* The runs that have a section and, if there are any, notes about those that lack it. If none
  * has it, the section is left out. */
 function having(runs, name, what, command, more) {
+    const adds = (run) => typeof command === "function" ? command(run) : evalCommand(run, command);
     const known = runs.filter((run) => sectionOf(run, name) && (!more || more(sectionOf(run, name))));
     if (!known.length)
-        return {known, notes: leaveOut(what, evalCommand(runs[0], command))};
-    const notes = runs.filter((run) => !known.includes(run)).map((run) => missing(what + " of " + run.name, evalCommand(run, command)));
+        return {known, notes: leaveOut(what, adds(runs[0]))};
+    const notes = runs.filter((run) => !known.includes(run)).map((run) => missing(what + " of " + run.name, adds(run)));
     return {known, notes};
 }
 
@@ -87,7 +93,7 @@ function corruptionHeat(run) {
 }
 
 function corruption(runs) {
-    const {known, notes} = having(runs, "corruption", "Corrupted images", "--corruption");
+    const {known, notes} = having(runs, "corruption", "Corrupted images", "--corrupt generate");
     if (!known.length)
         return notes;
     const chart = (title, key, show) => lines({title, x: "severity", y: "", show, steps: true, percent: key === "acc",
@@ -121,7 +127,7 @@ function oodTable(known) {
 }
 
 function ood(runs) {
-    const {known, notes} = having(runs, "ood", "Other data sets as unknown inputs", "--ood SET", (list) => list.length);
+    const {known, notes} = having(runs, "ood", "Other data sets as unknown inputs", "--ood NAME=PATH", (list) => list.length);
     const sets = known.flatMap((run) => sectionOf(run, "ood").map((o) => ({run, o})));
     if (!sets.length)
         return notes;
@@ -202,7 +208,7 @@ function trajectoryFigure(run, points) {
 }
 
 function trajectory(runs) {
-    const {known, notes} = having(runs, "trajectory", "Trajectories", "--trajectory", (t) => t.points.length);
+    const {known, notes} = having(runs, "trajectory", "Trajectories", recordCommand, (t) => t.points.length);
     return [...perRun(known, (run) => [trajectoryFigure(run, sectionOf(run, "trajectory").points)]), ...notes];
 }
 

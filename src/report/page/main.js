@@ -56,6 +56,7 @@ function build(runs) {
     add("definitions", "Definitions", () => definitions(finished));
 }
 
+document.body.classList.toggle("plain", !canDraw);
 nameRuns(data.runs);
 heading(data.runs);
 build(data.runs);

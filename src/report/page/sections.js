@@ -158,18 +158,28 @@ function training(runs) {
     if (!trained.length)
         return leaveOut("Training curves", "sebays train");
     const times = trained.map((run) => timeline(run.metrics)), single = trained.length === 1;
-    const chart = (title, key, show, more) => lines(Object.assign({title, x: "epoch", y: "", show, xMore: {min: 0, max: Math.max(...times.map((line) => line.phases[line.phases.length - 1].to))}, bands: single ? times[0].phases : [],
-        series: trained.map((run, i) => ({name: single ? "validation" : run.name, points: curve(times[i], key)}))}, more));
+    const chart = (title, key, show, more, one) => lines(Object.assign({title, x: "epoch", y: "", show, steps: true, xMore: {min: 0, max: Math.max(...times.map((line) => line.phases[line.phases.length - 1].to))}, bands: single ? times[0].phases : [],
+        series: trained.map((run, i) => ({name: single ? one || "validation" : run.name, points: curve(times[i], key)}))}, more));
     const nll = chart("Validation negative log-likelihood", "val_nll", undefined, single ? {title: "Loss",
         series: [{name: "validation nll", points: curve(times[0], "val_nll")}, {name: "training cross-entropy", points: curve(times[0], "loss")}]} : {});
     const note = single ? "Bands are the phases: exploration, then one exploitation phase a member." : "Epochs of all phases, one after the other.";
-    const rate = chart("Learning rate", "lr", (y) => String(Number(y.toPrecision(3))), {yMore: {type: "logarithmic"}});
-    return [el("p", {class: "note"}, note), el("div", {class: "grid"},
+    const rate = chart("Learning rate", "lr", (y) => String(Number(y.toPrecision(3))), {yMore: {type: "logarithmic"}}, "learning rate");
+    return [canDraw ? el("p", {class: "note"}, note) : null, el("div", {class: "grid"},
         chart("Validation accuracy", "val_acc", (y) => percent(y), {percent: true}), nll,
         chart("Validation calibration error", "val_ece"), rate)];
 }
 
 /* ---- support ---- */
+
+/* Steps count from the start of each run of a parallel method: laid one after the other. */
+function updatesInOrder(updates, key) {
+    let offset = 0, last = 0;
+    return updates.map((u) => {
+        offset += u.step < last ? last : 0;
+        last = u.step;
+        return [offset + u.step, u[key]];
+    });
+}
 
 function layerFigure(layers) {
     return figure({title: "Density by layer", note: "Share of a layer's weights that exist.",
@@ -188,7 +198,7 @@ function support(runs) {
             nodes.push(layerFigure(s.layers));
         if (s.updates && s.updates.length)
             nodes.push(lines({title: "Weights moved at each update", note: "Pruned here and grown elsewhere; returned ones were pruned and grown back at once.", x: "step", y: "", show: whole,
-                series: [{name: "moved", points: s.updates.map((u) => [u.step, u.moved])}, {name: "returned", points: s.updates.map((u) => [u.step, u.returned])}], yMore: {min: 0}}));
+                series: [{name: "moved", points: updatesInOrder(s.updates, "moved")}, {name: "returned", points: updatesInOrder(s.updates, "returned")}], yMore: {min: 0}}));
         return [el("div", {class: "grid"}, nodes)];
     });
 }
