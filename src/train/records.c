@@ -78,7 +78,7 @@ sb_status sb_trainer_log_validation(struct sb_trainer *t, const struct sb_scores
         (json_int_t)sb_schedule_member(s, (uint32_t)t->at.run, phase), "epoch",
         (json_int_t)epoch + 1, "step", (json_int_t)t->at.step, "loss", sb_json_real(loss),
         "kl", sb_json_real(sb_net_kl(t->env, &t->net, prior_sd)), "lr",
-        sb_json_real(sb_schedule_lr(s, phase, epoch)), "beta",
+        sb_json_real(sb_schedule_lr(s, phase, epoch, s->epoch_steps - 1)), "beta",
         sb_json_real(sb_schedule_beta(s, phase, epoch)), "val_acc",
         sb_json_real(v->accuracy), "val_nll", sb_json_real(v->nll), "val_ece",
         sb_json_real(v->ece), "images_per_second",

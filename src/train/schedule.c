@@ -59,7 +59,8 @@ static uint32_t milestones_passed(const struct sb_schedule *s, uint32_t phase,
     return passed;
 }
 
-double sb_schedule_lr(const struct sb_schedule *s, uint32_t phase, uint32_t epoch)
+double sb_schedule_lr(const struct sb_schedule *s, uint32_t phase, uint32_t epoch,
+                      uint64_t batch)
 {
     const struct sb_config_train *t = &s->config->train;
     if (t->milestones.count > 0) {
@@ -70,18 +71,20 @@ double sb_schedule_lr(const struct sb_schedule *s, uint32_t phase, uint32_t epoc
     }
     if (phase == 0)
         return t->lr;
-    uint32_t epochs = sb_schedule_epochs(s, phase);
-    return epoch < epochs - epochs / 2 ? t->lr_first : t->lr_second;
+    uint64_t all = sb_schedule_epochs(s, phase) * s->epoch_steps;
+    uint64_t done = epoch * s->epoch_steps + batch;
+    return done < all - all / 2 ? t->lr_first : t->lr_second;
 }
 
-double sb_schedule_lr_rho(const struct sb_schedule *s, uint32_t phase, uint32_t epoch)
+double sb_schedule_lr_rho(const struct sb_schedule *s, uint32_t phase, uint32_t epoch,
+                          uint64_t batch)
 {
     const struct sb_config_train *t = &s->config->train;
     bool exploring =
         t->milestones.count > 0 ? milestones_passed(s, phase, epoch) == 0 : phase == 0;
     if (exploring || t->rho_rate == SB_CONFIG_RHO_CONSTANT)
         return t->lr_rho;
-    return sb_schedule_lr(s, phase, epoch);
+    return sb_schedule_lr(s, phase, epoch, batch);
 }
 
 double sb_schedule_beta(const struct sb_schedule *s, uint32_t phase, uint32_t epoch)

@@ -53,9 +53,12 @@ uint32_t sb_schedule_phase_of(const struct sb_schedule *s, uint32_t run_epoch);
 /* The member that a phase of a run works on, from 0; exploration works on the first. */
 uint32_t sb_schedule_member(const struct sb_schedule *s, uint32_t run, uint32_t phase);
 
-/* Learning rates in an epoch of a phase, of mu (and all point parameters) and of rho. */
-double sb_schedule_lr(const struct sb_schedule *s, uint32_t phase, uint32_t epoch);
-double sb_schedule_lr_rho(const struct sb_schedule *s, uint32_t phase, uint32_t epoch);
+/* Learning rates of a batch in an epoch of a phase, of mu (and all point parameters) and of
+ * rho. The halves of a phase are halves of its batches: a phase may have one epoch. */
+double sb_schedule_lr(const struct sb_schedule *s, uint32_t phase, uint32_t epoch,
+                      uint64_t batch);
+double sb_schedule_lr_rho(const struct sb_schedule *s, uint32_t phase, uint32_t epoch,
+                          uint64_t batch);
 
 /* beta, the weight of KL / N: min(1, e / anneal), e = the run's epoch from 1. */
 double sb_schedule_beta(const struct sb_schedule *s, uint32_t phase, uint32_t epoch);

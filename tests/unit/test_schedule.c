@@ -129,8 +129,13 @@ static void one_run_may_skip_exploration(void **state)
     assert_int_equal(s.runs, 1);
     assert_int_equal(s.run_epochs, 3);
     assert_int_equal(sb_schedule_phase_of(&s, 0), 1);
-    assert_near(sb_schedule_lr(&s, 1, 1), 0.01, 0); /* the first half is the longer one */
-    assert_near(sb_schedule_lr(&s, 1, 2), 0.001, 0);
+    assert_near(sb_schedule_lr(&s, 1, 1, 0), 0.01,
+                0); /* the first half is the longer one */
+    assert_near(sb_schedule_lr(&s, 1, 2, 0), 0.001, 0);
+    uint64_t half = s.epoch_steps - s.epoch_steps / 2; /* of the middle epoch */
+    assert_near(sb_schedule_lr(&s, 1, 1, half - 1), 0.01, 0);
+    assert_near(sb_schedule_lr(&s, 1, 1, half), 0.001, 0);
+    assert_near(sb_schedule_lr_rho(&s, 1, 1, half), 0.001, 0);
 }
 
 /* ---- rates ---- */
@@ -140,18 +145,18 @@ static void sebays_learning_rates(void **state)
     (void)state;
     struct sb_config c = paper(3, 150, 100);
     struct sb_schedule s = make(&c, "sebays");
-    assert_near(sb_schedule_lr(&s, 0, 149), 0.1, 0);
-    assert_near(sb_schedule_lr_rho(&s, 0, 149), 0.01, 0);
+    assert_near(sb_schedule_lr(&s, 0, 149, 0), 0.1, 0);
+    assert_near(sb_schedule_lr_rho(&s, 0, 149, 0), 0.01, 0);
     for (uint32_t phase = 1; phase <= 3; phase++) {
-        assert_near(sb_schedule_lr(&s, phase, 0), 0.01, 0);
-        assert_near(sb_schedule_lr(&s, phase, 49), 0.01, 0);
-        assert_near(sb_schedule_lr(&s, phase, 50), 0.001, 0);
-        assert_near(sb_schedule_lr(&s, phase, 99), 0.001, 0);
-        assert_near(sb_schedule_lr_rho(&s, phase, 49), 0.01, 0);
-        assert_near(sb_schedule_lr_rho(&s, phase, 50), 0.001, 0);
+        assert_near(sb_schedule_lr(&s, phase, 0, 0), 0.01, 0);
+        assert_near(sb_schedule_lr(&s, phase, 49, 0), 0.01, 0);
+        assert_near(sb_schedule_lr(&s, phase, 50, 0), 0.001, 0);
+        assert_near(sb_schedule_lr(&s, phase, 99, 0), 0.001, 0);
+        assert_near(sb_schedule_lr_rho(&s, phase, 49, 0), 0.01, 0);
+        assert_near(sb_schedule_lr_rho(&s, phase, 50, 0), 0.001, 0);
     }
     c.train.rho_rate = SB_CONFIG_RHO_CONSTANT;
-    assert_near(sb_schedule_lr_rho(&s, 3, 99), 0.01, 0);
+    assert_near(sb_schedule_lr_rho(&s, 3, 99, 0), 0.01, 0);
 }
 
 /* x0.1 at epochs 125 and 188, said by phases or by milestones. */
@@ -165,11 +170,11 @@ static void bays_learning_rates(void **state)
         double want = e < 125 ? 0.1 : e < 188 ? 0.01 : 0.001;
         uint32_t phase = sb_schedule_phase_of(&s, e);
         uint32_t epoch = e - sb_schedule_first_epoch(&s, phase);
-        assert_near(sb_schedule_lr(&s, phase, epoch), want, 0);
-        assert_near(sb_schedule_lr(&t, 1, e), want, 1e-17);
+        assert_near(sb_schedule_lr(&s, phase, epoch, 0), want, 0);
+        assert_near(sb_schedule_lr(&t, 1, e, 0), want, 1e-17);
         double want_rho = e < 125 ? 0.01 : want;
-        assert_near(sb_schedule_lr_rho(&s, phase, epoch), want_rho, 0);
-        assert_near(sb_schedule_lr_rho(&t, 1, e), want_rho, 1e-17);
+        assert_near(sb_schedule_lr_rho(&s, phase, epoch, 0), want_rho, 0);
+        assert_near(sb_schedule_lr_rho(&t, 1, e, 0), want_rho, 1e-17);
     }
 }
 
