@@ -12,7 +12,8 @@ build: configure ## build the release into build/ (the default)
 deps: ## install what is missing to build and test
 	@tools/deps
 
-configure: deps
+configure:
+	@tools/deps build
 	@cmake --preset release
 
 quickstart: build ## train SeBayS on Fashion-MNIST into runs/quickstart: a table and a report
@@ -23,11 +24,11 @@ quickstart: build ## train SeBayS on Fashion-MNIST into runs/quickstart: a table
 test: deps ## all tests: release, sanitizers, NEON under emulation
 	@JOBS=$(JOBS) tools/run_tests
 
-bench: build ## time kernels and training steps, beside PyTorch where it is installed
+bench: deps build ## time kernels and training steps, beside PyTorch where it is installed
 	@tools/bench_compare
 	@tools/bench_step $(if $(QUICK),--quick)
 
-lint: configure ## format, static analysis, layers, sizes
+lint: deps configure ## format, static analysis, layers, sizes
 	@JOBS=$(JOBS) tools/lint
 
 install: build ## install under PREFIX (/usr/local), below DESTDIR if set
