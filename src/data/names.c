@@ -146,3 +146,22 @@ done:
     sb_bytes_close(&b);
     return st;
 }
+
+sb_status sb_names_read_all(struct sb_dataset *d, const char *path)
+{
+    struct sb_bytes b;
+    sb_status st = sb_bytes_open(&b, path, FILE_BYTES);
+    if (st != SB_OK)
+        return st;
+    const unsigned char *at = b.data, *end = at + b.size;
+    uint32_t count = 0;
+    while (at < end) {
+        size_t length;
+        (void)next_line(&at, end, &length);
+        count += length > 0;
+    }
+    sb_bytes_close(&b);
+    if (count > d->classes)
+        d->classes = count;
+    return sb_names_read(d, path);
+}

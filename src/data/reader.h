@@ -59,6 +59,9 @@ bool sb_names_valid(const char *name, size_t length);
 /* One name a line, blank lines apart, exactly d->classes of them. */
 sb_status sb_names_read(struct sb_dataset *d, const char *path);
 
+/* The same for a set whose classes were counted by its labels: there may be more of them. */
+sb_status sb_names_read_all(struct sb_dataset *d, const char *path);
+
 /* Whether s[size] is UTF-8. */
 bool sb_names_is_utf8(const char *s, size_t size);
 

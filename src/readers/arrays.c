@@ -267,7 +267,12 @@ static sb_status open_arrays(struct sb_dataset *d, const struct sb_probe *p,
 {
     bool single = !p->directory && is_npy(p);
     d->format = !p->directory && is_zip(p) ? "npz" : "npy";
-    return single ? open_single(d, p, o) : open_named(d, p, o);
+    sb_status st = single ? open_single(d, p, o) : open_named(d, p, o);
+    char names[SB_PATH_BYTES];
+    if (st == SB_OK && p->directory && d->labels &&
+        sb_reader_locate(p->path, "class_names.txt", names))
+        st = sb_names_read_all(d, names);
+    return st;
 }
 
 const struct sb_reader sb_reader_arrays = {

@@ -107,6 +107,13 @@ works info npy
 has 'examples   4'
 has 'mean       0.5'
 has '1           2   50.00 %'
+printf 'none\nsome\nmany\nmore\n' >npy/class_names.txt
+works info npy
+has 'classes    4'
+has 'some         2   50.00 %'
+printf 'one\n' >npy/class_names.txt
+refused 1 'sebays data info: npy/class_names.txt: 1 class names, want 3; fetch it again or remove it' \
+    info npy --split train
 works convert tested --out only
 [ -e only/x_train.npy ] && fault 'convert made up a train split'
 [ -s only/x_test.npy ] || fault 'convert left the test split out'
