@@ -1,0 +1,221 @@
+"""Model files, and answers from them."""
+import ctypes
+import os
+import tempfile
+import threading
+from contextlib import contextmanager
+from typing import NamedTuple
+
+import numpy as np
+
+from . import _library
+from ._library import check, lib, new_handle, new_text
+
+SAMPLING = {"draw": _library.DRAW, "draws": _library.DRAWS, "mean": _library.MEAN,
+            "activation-noise": _library.NOISE}
+
+
+class Uncertainty(NamedTuple):
+    """Entropies in nats, one an example."""
+    total: np.ndarray      # of the mean prediction: how unsure, all in all
+    aleatoric: np.ndarray  # mean over members: what data leave open
+    epistemic: np.ndarray  # the difference: how far members disagree
+
+
+def inspect(path):
+    """What a model file (or that of a run directory) holds, as text."""
+    return new_text(lib.sebays_inspect, os.fsencode(path))
+
+
+class Model:
+    """A trained ensemble: a model file, a run directory, or the file's bytes.
+
+    sampling says how posteriors are used: "draw" (the one kept with each member), "draws"
+    (the mean over several), "mean", "activation-noise". threads: 0 means one a processor;
+    answers are the same bits for any number. Any number of Python threads may use a model.
+    """
+
+    def __init__(self, source, *, sampling="draw", draws=10, threads=0, isa=None):
+        if sampling not in SAMPLING:
+            raise ValueError(f"sampling = {sampling!r}: want one of {', '.join(SAMPLING)}")
+        self._handle = None
+        self._lock = threading.Lock()
+        self._idle = {}  # max_batch: predictors that nobody is using
+        self._busy = 0
+        self._predictor_options = dict(threads=threads, isa=isa and isa.encode(),
+                                       sampling=SAMPLING[sampling], draws=draws)
+        self.sampling = sampling
+        self._handle = _open(source)
+        self.member_count = lib.sebays_model_members(self._handle)
+        self.classes = lib.sebays_model_classes(self._handle)
+        names = [lib.sebays_model_class_name(self._handle, i) for i in range(self.classes)]
+        self.class_names = None if None in names else tuple(name.decode() for name in names)
+        self.shape = tuple(f(self._handle) for f in (
+            lib.sebays_model_channels, lib.sebays_model_height, lib.sebays_model_width))
+        self.arch = lib.sebays_model_arch(self._handle).decode()
+        self.method = lib.sebays_model_method(self._handle).decode()
+        self.density = lib.sebays_model_density(self._handle)
+        self.bayesian = lib.sebays_model_bayesian(self._handle)
+        self.recipe = lib.sebays_model_recipe(self._handle).decode()
+
+    def __repr__(self):
+        return (f"<sebays.Model {self.method} {self.arch}: {self.member_count} members, "
+                f"density {self.density:.3g}, {self.classes} classes, "
+                f"input {'x'.join(map(str, self.shape))}>")
+
+    # ---- its life ----
+
+    def close(self):
+        """Gives the memory back; closing twice is fine."""
+        with self._lock:
+            if self._busy:
+                raise RuntimeError("the model is in use by another thread; close it after that")
+            for predictors in self._idle.values():
+                for predictor in predictors:
+                    lib.sebays_predictor_free(predictor)
+            self._idle.clear()
+            if self._handle:
+                lib.sebays_model_free(self._handle)
+            self._handle = None
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def __del__(self):
+        if getattr(self, "_handle", None):
+            self.close()
+
+    @contextmanager
+    def _predictor(self, max_batch):
+        """A predictor serves one thread at a time: takes an idle one, or makes another."""
+        with self._lock:
+            if not self._handle:
+                raise ValueError("the model is closed")
+            idle = self._idle.setdefault(max_batch, [])
+            taken = idle.pop() if idle else None
+            self._busy += 1
+        try:
+            if taken is None:
+                options = _library.PredictorOptions(max_batch=max_batch,
+                                                    **self._predictor_options)
+                taken = new_handle(lib.sebays_predictor_new, self._handle,
+                                   ctypes.byref(options))
+            yield taken
+        finally:
+            with self._lock:
+                self._busy -= 1
+                if taken is not None:
+                    idle.append(taken)
+
+    # ---- answers ----
+
+    def predict(self, x, *, layout=None):
+        """The most probable class of each example, counted from 0: int64 [n]."""
+        return self.predict_proba(x, layout=layout).argmax(axis=1)
+
+    def predict_proba(self, x, *, layout=None):
+        """Probabilities, the mean over members: float32 [n][classes].
+
+        x is float32 or uint8 (pixels from 0 to 255) and is used where it lies, whatever its
+        strides; other types are converted once. Tables are [n][features]; images [n][h][w]
+        if grey, [n][channels][h][w] (layout "nchw") or [n][h][w][channels] ("nhwc"); without
+        a layout the one that fits is taken.
+        """
+        return self._answer(x, layout, "probabilities")["probabilities"]
+
+    def members(self, x, *, layout=None):
+        """Each member's probabilities: float32 [members][n][classes]."""
+        return self._answer(x, layout, "members")["members"]
+
+    def votes(self, x, *, layout=None):
+        """How many members hold a class most probable: uint32 [n][classes]."""
+        return self._answer(x, layout, "votes")["votes"]
+
+    def uncertainty(self, x, *, layout=None):
+        """Total, aleatoric and epistemic uncertainty, in nats: float32 [n] each."""
+        return Uncertainty(**self._answer(x, layout, *Uncertainty._fields))
+
+    def answers(self, x, *, layout=None):
+        """All of it from one pass: a dict of probabilities, members, votes, total,
+        aleatoric, epistemic."""
+        return self._answer(x, layout, *(name for name, _ in _library.Prediction._fields_))
+
+    def _answer(self, x, layout, *wanted):
+        x, strides = _as_examples(np.asarray(x), self.shape, layout)
+        n, k = len(x), self.classes
+        shapes = dict(probabilities=(n, k), members=(self.member_count, n, k), votes=(n, k),
+                      total=(n,), aleatoric=(n,), epistemic=(n,))
+        out = {name: np.empty(shapes[name], np.uint32 if name == "votes" else np.float32)
+               for name in wanted}
+        examples = _library.Examples(
+            data=x.ctypes.data, count=n, type=_library.U8 if x.dtype == np.uint8 else
+            _library.F32, layout=_library.STRIDED, stride=strides)
+        prediction = _library.Prediction(**{name: a.ctypes.data for name, a in out.items()})
+        with self._predictor(1 if n == 1 else 0) as predictor:
+            check(lib.sebays_predict(predictor, ctypes.byref(examples),
+                                     ctypes.byref(prediction)))
+        return out
+
+
+def _open(source):
+    if not isinstance(source, (bytes, bytearray, memoryview)):
+        return new_handle(lib.sebays_model_open, os.fsencode(source))
+    # The library maps a file: once it is open, its name is not needed any more.
+    descriptor, path = tempfile.mkstemp(prefix="sebays-", suffix=".safetensors")
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(source)
+        return new_handle(lib.sebays_model_open, os.fsencode(path))
+    finally:
+        os.unlink(path)
+
+
+# ---- arrays ----
+
+def _as_examples(x, shape, layout):
+    """x with a type the library reads, and bytes to the next example, channel, row, column."""
+    channels, height, width = shape
+    table = height == 1 and width == 1
+    x = _as_type(x, table)
+    if x.ndim == 2 and x.shape[1] == channels * height * width:
+        if table:
+            return x, (*x.strides, 0, 0)
+        x = np.ascontiguousarray(x).reshape(len(x), *shape)  # flat images, channels first
+        return x, x.strides
+    kinds = {"nchw": (channels, height, width), "nhwc": (height, width, channels)}
+    if layout not in (None, *kinds):
+        raise ValueError(f"layout = {layout!r}: want nchw, nhwc or None")
+    if x.ndim == 3 and channels == 1 and x.shape[1:] == (height, width):
+        return x, (x.strides[0], 0, *x.strides[1:])
+    if x.ndim == 4:
+        # As the data readers do: channels come last if there are 1, 3 or 4 of them.
+        order = [layout] if layout else ["nhwc", "nchw"] if channels in (1, 3, 4) else \
+            ["nchw", "nhwc"]
+        for kind in order:
+            if x.shape[1:] == kinds[kind]:
+                n, a, b, c = x.strides
+                return x, (n, a, b, c) if kind == "nchw" else (n, c, a, b)
+    raise ValueError(f"an array of shape {x.shape}; the model takes " + _shapes_taken(shape, table))
+
+
+def _shapes_taken(shape, table):
+    c, h, w = shape
+    if table:
+        return f"(n, {c})"
+    grey = f"(n, {h}, {w}), " if c == 1 else ""
+    return f"{grey}(n, {c}, {h}, {w}), (n, {h}, {w}, {c}) or (n, {c * h * w})"
+
+
+def _as_type(x, table):
+    """float32 or uint8 in native order as it is, everything else converted."""
+    usable = x.dtype == np.float32 or (x.dtype == np.uint8 and not table)
+    if usable and x.flags.aligned:
+        return x
+    if x.dtype.kind not in "fiub" or (x.dtype.kind in "iu" and not table and
+                                      x.dtype != np.uint8):
+        raise TypeError(f"an array of {x.dtype}; want " +
+                        ("numbers" if table else "floats (0 to 1) or uint8 (0 to 255)"))
+    return x.astype(x.dtype if usable else np.float32)

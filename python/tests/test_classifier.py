@@ -1,0 +1,111 @@
+import importlib.util
+import pickle
+import unittest
+import warnings
+
+import numpy as np
+
+import sebays
+
+if importlib.util.find_spec("sklearn") is None:
+    raise unittest.SkipTest("needs scikit-learn; Debian: python3-sklearn")
+
+from sklearn.base import clone
+from sklearn.datasets import load_iris, make_classification, make_moons
+from sklearn.model_selection import cross_val_score
+from sklearn.utils.estimator_checks import check_estimator
+
+# Checks that scikit-learn itself passes over, and why.
+PASSED_OVER = {"check_classifier_data_not_an_array": "pandas is not installed"}
+
+
+def name_of(check):
+    return getattr(check, "func", check).__name__
+
+
+class Checks(unittest.TestCase):
+    def test_check_estimator(self):
+        count = 0
+        for estimator, check in check_estimator(sebays.SeBaySClassifier(), generate_only=True):
+            with self.subTest(name_of(check)), warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                try:
+                    check(estimator)
+                    count += 1
+                except unittest.SkipTest as skip:
+                    self.assertIn(PASSED_OVER.get(name_of(check), "nothing"), str(skip))
+                    print(f"\nNOT TESTED: {name_of(check)} ({skip})")
+        print(f"check_estimator: {count} checks passed")
+        self.assertGreaterEqual(count, 41)
+
+
+class Classifier(unittest.TestCase):
+    def test_learns(self):
+        for x, y, least in ((*load_iris(return_X_y=True), 0.93),
+                            (*make_moons(400, noise=0.15, random_state=0), 0.94)):
+            scores = cross_val_score(sebays.SeBaySClassifier(random_state=0), x, y, cv=3)
+            self.assertGreater(scores.mean(), least)
+
+    def test_many_rows_are_held_out(self):
+        x, y = make_classification(3000, 8, n_informative=6, random_state=0)
+        e = sebays.SeBaySClassifier(random_state=0).fit(x, y)
+        self.assertIn("split = stratified\n", e.model_.recipe)
+        self.assertIn("validation = 300\n", e.model_.recipe)
+        self.assertGreater(e.score(x, y), 0.9)
+
+    def test_labels_of_any_kind(self):
+        x, y = load_iris(return_X_y=True)
+        want = sebays.SeBaySClassifier(random_state=3).fit(x, y).predict(x)
+        for labels in (np.array(["c", "a", "b"]), np.array([7.0, -1.0, 2.5e9 // 1]),
+                       np.array(["x", "yy", "zzz"], object), np.array([-5, 0, 10 ** 12])):
+            order = np.sort(labels)
+            e = sebays.SeBaySClassifier(random_state=3).fit(x, order[y])
+            np.testing.assert_array_equal(e.classes_, order)
+            np.testing.assert_array_equal(e.predict(x), order[want])
+
+    def test_pickle_and_clone(self):
+        x, y = make_moons(100, random_state=0)
+        e = sebays.SeBaySClassifier(random_state=0, sampling="mean").fit(x, y)
+        again = pickle.loads(pickle.dumps(e))
+        np.testing.assert_array_equal(again.predict_proba(x), e.predict_proba(x))
+        self.assertEqual(again.model_.sampling, "mean")
+        self.assertFalse(hasattr(clone(e), "model_"))
+        pickle.loads(pickle.dumps(clone(e)))
+
+    def test_seed_and_threads(self):
+        x, y = make_moons(200, noise=0.2, random_state=0)
+
+        def fit(**how):
+            return sebays.SeBaySClassifier(explore_epochs=2, exploit_epochs=2, **how).fit(x, y)
+        self.assertEqual(fit(random_state=5).model_bytes_, fit(random_state=5,
+                                                               n_jobs=2).model_bytes_)
+        self.assertIn("seed = 5\n", fit(random_state=5).model_.recipe)
+        self.assertNotEqual(fit().model_bytes_, fit().model_bytes_)
+
+    def test_every_method(self):
+        x, y = make_moons(200, noise=0.1, random_state=0)
+        for method in ("sebays", "bays", "edst", "dst", "static", "bnn", "bnn-ensemble", "dnn",
+                       "dnn-ensemble"):
+            with self.subTest(method):
+                e = sebays.SeBaySClassifier(method, "mlp-32-16", random_state=0).fit(x, y)
+                self.assertEqual((e.model_.method, e.model_.arch), (method, "mlp-32-16"))
+                self.assertGreater(e.score(x, y), 0.85)
+
+    def test_uncertainty(self):
+        x, y = make_moons(200, noise=0.1, random_state=0)
+        e = sebays.SeBaySClassifier(random_state=0, members=4).fit(x, y)
+        u = e.predict_uncertainty([[0.5, 0.25], *x])
+        self.assertEqual(e.model_.member_count, 4)
+        self.assertEqual(u.total.shape, (201,))
+        self.assertGreater(u.total[0], np.median(u.total))
+
+    def test_refusals(self):
+        x, y = make_moons(50, random_state=0)
+        with self.assertRaisesRegex(ValueError, "at least 2 classes; y has 1 class"):
+            sebays.SeBaySClassifier().fit(x, y * 0)
+        with self.assertRaisesRegex(ValueError, "validation_fraction = 1"):
+            sebays.SeBaySClassifier(validation_fraction=1).fit(x, y)
+        with self.assertRaisesRegex(sebays.ArgumentError, "method.name"):
+            sebays.SeBaySClassifier("guess").fit(x, y)
+        with self.assertRaisesRegex(ValueError, "float32"), np.errstate(all="ignore"):
+            sebays.SeBaySClassifier().fit(x * 1e300, y)

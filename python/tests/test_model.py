@@ -1,0 +1,168 @@
+import pathlib
+import subprocess
+import threading
+import unittest
+
+import numpy as np
+
+import sebays
+from fixtures import REFERENCE, ROOT, image_run, images, table, table_run
+
+SAMPLINGS = ("draw", "draws", "mean", "activation-noise")  # by number, as in sebays.h
+
+
+def reference(run, x, sampling, draws=3):
+    """What a C program gets: one flat array of words."""
+    rows, out = ROOT / "rows.f32", ROOT / "answers.bin"
+    x.astype(np.float32).tofile(rows)
+    subprocess.run([REFERENCE, "predict", run.model_path, rows, str(sampling), str(draws), out],
+                   check=True)
+    return out.read_bytes()
+
+
+class Bits(unittest.TestCase):
+    def check_run(self, run, x, floats):
+        for number, sampling in enumerate(SAMPLINGS):
+            with self.subTest(sampling), run.model(sampling=sampling, draws=3) as model:
+                answers = model.answers(x)
+                mine = b"".join(answers[name].tobytes() for name in (
+                    "probabilities", "members", "total", "aleatoric", "epistemic", "votes"))
+                self.assertEqual(mine, reference(run, floats, number))
+
+    def test_table_as_from_c(self):
+        x, _ = table()
+        self.check_run(table_run(), x, x)
+
+    def test_images_as_from_c(self):
+        x = (images()[0] / 255).astype(np.float32)
+        self.check_run(image_run(), x, x.transpose(0, 3, 1, 2))
+
+
+class Figures(unittest.TestCase):
+    def test_answers_fit_together(self):
+        x, _ = table()
+        with sebays.Model(table_run().out) as model:
+            p, members = model.predict_proba(x), model.members(x)
+            u, votes = model.uncertainty(x), model.votes(x)
+            np.testing.assert_array_equal(model.predict(x), p.argmax(1))
+        self.assertEqual(members.shape, (3, len(x), 3))
+        np.testing.assert_allclose(members.mean(0), p, atol=1e-6)
+        np.testing.assert_allclose(-(p * np.log(p)).sum(1), u.total, atol=1e-5)
+        np.testing.assert_allclose(-(members * np.log(members)).sum(2).mean(0), u.aleatoric,
+                                   atol=1e-5)
+        np.testing.assert_allclose(u.total - u.aleatoric, u.epistemic, atol=1e-5)
+        self.assertEqual(votes.sum(), 3 * len(x))
+
+    def test_properties(self):
+        with table_run().model() as m:
+            self.assertEqual((m.classes, m.class_names, m.shape, m.arch, m.method, m.bayesian),
+                             (3, None, (5, 1, 1), "mlp-16-8", "sebays", True))
+            self.assertAlmostEqual(m.density, table_run().density, delta=1e-6)
+            self.assertIn("arch = mlp-16-8", m.recipe)
+            self.assertIn("3 members", repr(m))
+        self.assertIn("mlp-16-8", sebays.inspect(table_run().out))
+
+    def test_class_names(self):
+        csv = pathlib.Path(__file__).parents[2] / "tests" / "tables" / "iris.csv"
+        run = sebays.train({"data.set": csv, "data.split": "stratified", "model.arch": "mlp-8"},
+                           ROOT / "iris", method__explore_epochs=1, method__exploit_epochs=1,
+                           progress=False)
+        with run.model() as model:
+            self.assertEqual(len(model.class_names), 3)
+            self.assertTrue(any("setosa" in name for name in model.class_names))
+
+
+class Arrays(unittest.TestCase):
+    """Whatever the memory looks like, the answer is the same."""
+
+    def same(self, model, want, *arrays, **how):
+        for x in arrays:
+            np.testing.assert_array_equal(model.predict_proba(x, **how), want)
+
+    def test_table_layouts(self):
+        x, _ = table()
+        wide = np.zeros((2 * len(x), 11), np.float32)
+        wide[::2, 1::2] = x
+        shifted = np.zeros(4 * x.size + 1, np.uint8)[1:].view(np.float32).reshape(x.shape)
+        shifted[:] = x
+        with table_run().model() as m:
+            want = m.predict_proba(x)
+            self.same(m, want, np.asfortranarray(x), wide[::2, 1::2], x.astype(">f4"),
+                      x.astype(np.float64), shifted, x.tolist(), x[::-1][::-1])
+            np.testing.assert_array_equal(m.predict_proba(x[::-1]), want[::-1])
+            np.testing.assert_array_equal(m.predict_proba(x[7:8]), want[7:8])
+            self.assertEqual(m.predict_proba(x[:0]).shape, (0, 3))
+            np.testing.assert_array_equal(m.predict_proba(np.ones((4, 5), np.uint8)),
+                                          m.predict_proba(np.ones((4, 5), np.float32)))
+
+    def test_image_layouts(self):
+        x, _ = images()
+        first = np.ascontiguousarray(x.transpose(0, 3, 1, 2))
+        with image_run().model() as m:
+            want = m.predict_proba(x)
+            self.same(m, want, first, first.reshape(len(x), -1), x.copy("F"))
+            self.same(m, want, x, layout="nhwc")
+            self.same(m, want, first, first.transpose(0, 1, 2, 3).copy("F"), layout="nchw")
+            flipped = m.predict_proba(x[:, :, ::-1])
+            np.testing.assert_array_equal(flipped, m.predict_proba(x[:, :, ::-1].copy()))
+
+    def test_used_without_a_copy(self):
+        from sebays._model import _as_examples
+        x, _ = images()
+        for view in (x, x[::2, :, ::-1], x.transpose(0, 3, 1, 2)):
+            self.assertIs(_as_examples(view, (3, 12, 10), None)[0], view)
+        rows = table()[0][::-3]
+        self.assertIs(_as_examples(rows, (5, 1, 1), None)[0], rows)
+
+    def test_refusals(self):
+        with table_run().model() as m:
+            with self.assertRaisesRegex(ValueError, r"shape \(2, 4\); the model takes \(n, 5\)"):
+                m.predict(np.zeros((2, 4), np.float32))
+            with self.assertRaisesRegex(sebays.NumericError, "finite"):
+                m.predict(np.full((2, 5), np.nan, np.float32))
+            with self.assertRaisesRegex(TypeError, "want numbers"):
+                m.predict(np.full((2, 5), "a"))
+        with image_run().model() as m:
+            with self.assertRaisesRegex(TypeError, r"int64; want floats \(0 to 1\) or uint8"):
+                m.predict(np.zeros((2, 12, 10, 3), np.int64))
+            with self.assertRaisesRegex(ValueError, "want nchw, nhwc or None"):
+                m.predict(np.zeros((2, 12, 10, 3), np.uint8), layout="hwcn")
+
+
+class Life(unittest.TestCase):
+    def test_from_bytes(self):
+        x, _ = table()
+        data = table_run().model_path.read_bytes()
+        with sebays.Model(data) as a, sebays.Model(table_run().model_path) as b:
+            np.testing.assert_array_equal(a.predict_proba(x), b.predict_proba(x))
+        with self.assertRaises(sebays.FormatError):
+            sebays.Model(data[:100])
+
+    def test_closed(self):
+        model = table_run().model()
+        model.close()
+        model.close()
+        with self.assertRaisesRegex(ValueError, "the model is closed"):
+            model.predict(table()[0])
+
+    def test_missing(self):
+        with self.assertRaisesRegex(sebays.FileError, "nowhere"):
+            sebays.Model(ROOT / "nowhere")
+        with self.assertRaisesRegex(ValueError, "sampling = 'x'"):
+            sebays.Model(table_run().out, sampling="x")
+
+    def test_threads_share_a_model(self):
+        x, _ = table()
+        with table_run().model(threads=1) as model:
+            want, got = model.predict_proba(x), []
+
+            def work():
+                got.extend(model.predict_proba(x) for _ in range(20))
+            threads = [threading.Thread(target=work) for _ in range(4)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+        self.assertEqual(len(got), 80)
+        for p in got:
+            np.testing.assert_array_equal(p, want)
