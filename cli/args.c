@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum kind { SWITCH, TEXT, NUMBER, SETTING };
+enum kind { SWITCH, TEXT, NUMBER, LIST };
 
 static const struct flag {
     const char *name, *value; /* value: what to call it; NULL for a switch */
@@ -15,7 +15,7 @@ static const struct flag {
     size_t offset; /* in struct cli_args */
 } flags[] = {
     {"--out", "DIR", CLI_OUT, TEXT, offsetof(struct cli_args, out)},
-    {"--set", "section.key=value", CLI_SET, SETTING, 0},
+    {"--set", "section.key=value", CLI_SET, LIST, offsetof(struct cli_args, sets)},
     {"--threads", "N", CLI_THREAD, NUMBER, offsetof(struct cli_args, threads)},
     {"--isa", "NAME", CLI_ISA, TEXT, offsetof(struct cli_args, isa)},
     {"--resume", NULL, CLI_RESUME, SWITCH, offsetof(struct cli_args, resume)},
@@ -33,6 +33,16 @@ static const struct flag {
     {"--kind", "all or KIND,...", CLI_KIND, TEXT, offsetof(struct cli_args, kind)},
     {"--severity", "1 to 5", CLI_SEVERITY, TEXT, offsetof(struct cli_args, severity)},
     {"--seed", "N", CLI_SEED, TEXT, offsetof(struct cli_args, seed)},
+    {"--test", "PATH", CLI_TEST, TEXT, offsetof(struct cli_args, test)},
+    {"--ood", "NAME=PATH", CLI_OOD, LIST, offsetof(struct cli_args, oods)},
+    {"--corrupt", "PATH or generate", CLI_CORRUPT, TEXT,
+     offsetof(struct cli_args, corrupt)},
+    {"--attack", "fgsm or pgd", CLI_ATTACK, TEXT, offsetof(struct cli_args, attack)},
+    {"--samples", "N, mean or noise", CLI_SAMPLES, TEXT,
+     offsetof(struct cli_args, samples)},
+    {"--all", NULL, CLI_ALL, SWITCH, offsetof(struct cli_args, all)},
+    {"--vary", "section.key=v1,v2,...", CLI_VARY, LIST,
+     offsetof(struct cli_args, varied)},
 };
 
 __attribute__((format(printf, 2, 3))) static bool refuse(char message[CLI_MESSAGE],
@@ -65,6 +75,14 @@ static bool take_number(const char *text, unsigned *out)
     return *out >= 1 && *out <= CLI_THREADS;
 }
 
+static bool append(struct cli_list *list, const char *value)
+{
+    if (list->count == CLI_LIST)
+        return false;
+    list->item[list->count++] = value;
+    return true;
+}
+
 static bool take_value(const struct flag *f, const char *value, struct cli_args *args,
                        char message[CLI_MESSAGE])
 {
@@ -83,10 +101,9 @@ static bool take_value(const struct flag *f, const char *value, struct cli_args 
             return refuse(message, "%s %s: want a whole number in 1 .. %d", f->name,
                           value, CLI_THREADS);
         break;
-    case SETTING:
-        if (args->sets == CLI_SETS)
-            return refuse(message, "--set: at most %d of them; write a recipe", CLI_SETS);
-        args->set[args->sets++] = value;
+    case LIST:
+        if (!append(field, value))
+            return refuse(message, "%s: at most %d of them", f->name, CLI_LIST);
         break;
     }
     return true;

@@ -1,8 +1,8 @@
 /* args - the command line of one command, taken apart.
  *
  * A command says which flags it takes, what its operand is called and whether it takes
- * many; the rest is the same for all: "--flag value", "--flag=value", "--" before an operand that begins with a dash,
- * "--help" anywhere. --set may be repeated.
+ * many; the rest is the same for all: "--flag value", "--flag=value", "--" before an
+ * operand that begins with a dash, "--help" anywhere. Some may be repeated, --set for one.
  */
 #ifndef SEBAYS_CLI_ARGS_H
 #define SEBAYS_CLI_ARGS_H
@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { CLI_SETS = 64, CLI_OPERANDS = 256, CLI_THREADS = 4096, CLI_MESSAGE = 512 };
+enum { CLI_LIST = 64, CLI_OPERANDS = 256, CLI_THREADS = 4096, CLI_MESSAGE = 512 };
 
 /* The flags a command takes, as bits. */
 enum cli_flags {
@@ -31,7 +31,20 @@ enum cli_flags {
     CLI_SEVERITY = 1 << 14, /* --severity FIRST-LAST */
     CLI_SEED = 1 << 15,     /* --seed N */
     CLI_FILE = 1 << 16,     /* --out FILE, -o FILE */
-    CLI_FORMAT = 1 << 17    /* --format NAME */
+    CLI_FORMAT = 1 << 17,   /* --format NAME */
+    CLI_TEST = 1 << 18,     /* --test PATH */
+    CLI_OOD = 1 << 19,      /* --ood NAME=PATH */
+    CLI_CORRUPT = 1 << 20,  /* --corrupt PATH|generate */
+    CLI_ATTACK = 1 << 21,   /* --attack fgsm|pgd */
+    CLI_SAMPLES = 1 << 22,  /* --samples N|mean|noise */
+    CLI_ALL = 1 << 23,      /* --all */
+    CLI_VARY = 1 << 24      /* --vary section.key=v1,v2,... */
+};
+
+/* The values of a flag that may be repeated. */
+struct cli_list {
+    const char *item[CLI_LIST];
+    size_t count;
 };
 
 struct cli_args {
@@ -49,10 +62,15 @@ struct cli_args {
     const char *severity;
     const char *seed;
     const char *format;
-    const char *set[CLI_SETS]; /* [sets] "section.key=value" */
-    size_t sets;
-    unsigned threads; /* 0: not given */
-    bool resume, dry_run, quiet, json;
+    const char *test;
+    const char *corrupt;
+    const char *attack;
+    const char *samples;
+    struct cli_list sets;   /* "section.key=value" */
+    struct cli_list oods;   /* "NAME=PATH" */
+    struct cli_list varied; /* "section.key=v1,v2,..." */
+    unsigned threads;       /* 0: not given */
+    bool resume, dry_run, quiet, json, all;
     bool help; /* then nothing else is checked */
 };
 

@@ -16,8 +16,8 @@ static sebays_status apply(struct sebays_recipe *recipe, const struct cli_args *
 {
     char number[16];
     sebays_status st = SEBAYS_OK;
-    for (size_t i = 0; st == SEBAYS_OK && i < args->sets; i++)
-        st = sebays_recipe_assign(recipe, args->set[i]);
+    for (size_t i = 0; st == SEBAYS_OK && i < args->sets.count; i++)
+        st = sebays_recipe_assign(recipe, args->sets.item[i]);
     if (st == SEBAYS_OK && args->threads > 0) {
         snprintf(number, sizeof number, "%u", args->threads);
         st = sebays_recipe_set(recipe, "train.threads", number);

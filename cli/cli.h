@@ -18,6 +18,8 @@ enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2 };
 /* One a file cmd_*.c; main.c has the table of those that are there. */
 extern const struct cli_command cli_cmd_train;
 extern const struct cli_command cli_cmd_plan;
+extern const struct cli_command cli_cmd_eval;
+extern const struct cli_command cli_cmd_sweep;
 extern const struct cli_command cli_cmd_inspect;
 extern const struct cli_command cli_cmd_recipe;
 extern const struct cli_command cli_cmd_options;

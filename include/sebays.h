@@ -140,6 +140,9 @@ struct sebays_result;
 sebays_status sebays_train(const struct sebays_recipe *recipe,
                            const struct sebays_run_options *options,
                            struct sebays_result **out);
+
+/* The result of a finished run, from its results.json. */
+sebays_status sebays_result_load(const char *run, struct sebays_result **out);
 void sebays_result_free(struct sebays_result *result);
 
 uint32_t sebays_result_members(const struct sebays_result *result);
@@ -152,6 +155,35 @@ double sebays_result_density(const struct sebays_result *result);
 /* What a run would take, for people: weights by layer, arithmetic, memory, time. */
 sebays_status sebays_plan(const struct sebays_recipe *recipe,
                           const struct sebays_run_options *options, char **out);
+
+/* ---- evaluation ---- */
+
+/* What is evaluated besides the test set, and how. Zeroed is a good start. */
+struct sebays_eval_options {
+    const char *test;       /* another test set, by path or name; NULL: the recipe's */
+    const char *const *ood; /* [oods] foreign sets: "NAME=PATH", or a known name */
+    size_t oods;
+    const char *corrupt; /* a directory like CIFAR-10-C's, or "generate"; NULL: not */
+    const char *attack;  /* "fgsm", "pgd" or "pgd-STEPS"; NULL: not */
+    bool all; /* generated corruptions, FGSM, and the known foreign sets that are there */
+    const char *samples;    /* "mean", "noise" or a number of draws of the weights a
+                               member; NULL: as the recipe says */
+    const char *const *set; /* [sets] "eval.key=value" */
+    size_t sets;
+    uint32_t threads; /* 0: one a processor; any number gives the same figures */
+    const char *isa;  /* as in sebays_run_options, like the rest */
+    const char *data_dir;
+    sebays_progress_fn *progress;
+    void *progress_context;
+    double progress_seconds;
+    sebays_log_fn *log;
+    void *log_context;
+};
+
+/* Evaluates a finished run and merges the figures into its results.json, object
+ * "evaluation"; *out is a table of them for people, with their definitions. */
+sebays_status sebays_eval(const char *run, const struct sebays_eval_options *options,
+                          char **out);
 
 /* ---- data sets ---- */
 

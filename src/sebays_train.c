@@ -1,4 +1,5 @@
 /* sebays_train - the part of include/sebays.h that runs things. */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -8,6 +9,7 @@
 #include "sebays.h"
 #include "sebays_callbacks.h"
 #include "sebays_recipe.h"
+#include "train/results.h"
 #include "train/trainer.h"
 
 struct sebays_result {
@@ -82,6 +84,25 @@ done:
     sebays_result_free(result);
     sb_free(text);
     sb_free(essence);
+    return (sebays_status)st;
+}
+
+sebays_status sebays_result_load(const char *run, struct sebays_result **out)
+{
+    char path[4096];
+    int n = snprintf(path, sizeof path, "%s/results.json", run);
+    *out = NULL;
+    if (n < 0 || (size_t)n >= sizeof path)
+        return (sebays_status)sb_fail(SB_EARG, "a path of more than %zu bytes",
+                                      sizeof path);
+    struct sebays_result *result = sb_calloc(1, sizeof *result);
+    if (!result)
+        return (sebays_status)sb_fail(SB_ENOMEM, "no memory for a result");
+    sb_status st = sb_results_read(path, &result->run);
+    if (st == SB_OK)
+        *out = result;
+    else
+        sebays_result_free(result);
     return (sebays_status)st;
 }
 

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "data/columns.h"
 #include "model/model.h"
+#include "train/results.h"
 #include "train/state.h"
 
 sb_status sb_trainer_path(const struct sb_trainer *t, const char *name,
@@ -194,10 +195,12 @@ sb_status sb_trainer_write_results(struct sb_trainer *t, const struct sb_run_res
         sb_json_real(r->dense_run_flops), "seed", (json_int_t)t->config->train.seed,
         "epochs", (json_int_t)t->schedule.total_epochs, "ece_bins",
         (json_int_t)t->config->eval.bins);
-    sb_status st = j ? sb_json_write(j, true, &text)
+    sb_status st = j ? sb_trainer_path(t, "results.json", path)
                      : sb_fail(SB_ENOMEM, "no memory for results.json");
     if (st == SB_OK)
-        st = sb_trainer_path(t, "results.json", path);
+        st = sb_results_keep(path, j);
+    if (st == SB_OK)
+        st = sb_json_write(j, true, &text);
     if (st == SB_OK)
         st = sb_file_put(path, text, strlen(text));
     json_decref(j);

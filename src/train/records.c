@@ -127,13 +127,16 @@ static sb_status begin_trajectory(struct sb_trainer *t, uint32_t images)
 
 sb_status sb_trainer_log_trajectory(struct sb_trainer *t)
 {
-    uint32_t images = t->source.test.n < IMAGES ? t->source.test.n : IMAGES;
+    uint32_t images = t->source.tests < IMAGES ? t->source.tests : IMAGES;
     size_t n = (size_t)images * t->net.arch.classes;
     float *row = sb_malloc(n, sizeof *row);
     if (!row)
         return sb_fail(SB_ENOMEM, "no memory to predict %u images", images);
-    struct sb_predict job = {
-        .env = t->env, .net = &t->net, .source = &t->source.test_clean, .n = images};
+    struct sb_predict job = {.env = t->env,
+                             .net = &t->net,
+                             .source = &t->source.test_clean,
+                             .index = t->source.test_index,
+                             .n = images};
     sb_status st = sb_predict_run(&job, row, NULL);
     for (size_t i = 0; st == SB_OK && i < n; i++)
         row[i] = (float)log((double)fmaxf(row[i], FLT_MIN)); /* 0 is less than that */

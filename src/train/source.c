@@ -56,9 +56,8 @@ bool sb_source_size(const char *text, uint32_t *height, uint32_t *width)
 
 /* ---- the sets -------------------------------------------------------------------------- */
 
-/* A path or a name, looked for where the recipe and the caller say. */
-static sb_status find(const struct sb_config *c, const char *name, char *path,
-                      size_t size)
+sb_status sb_source_find(const struct sb_config *c, const char *name, char *path,
+                         size_t size)
 {
     char list[SB_CONFIG_PATH];
     const char *dirs[MAX_DIRS];
@@ -91,7 +90,7 @@ static sb_status open_test(struct sb_source *s, const struct sb_config *c,
     bool named = c->data.test[0] != '\0';
     if (!named && s->train.whole)
         return SB_OK;
-    sb_status st = named ? find(c, c->data.test, path, sizeof path) : SB_OK;
+    sb_status st = named ? sb_source_find(c, c->data.test, path, sizeof path) : SB_OK;
     if (st != SB_OK)
         return st;
     if (named && s->train.whole && strcmp(path, train) == 0)
@@ -111,7 +110,7 @@ static sb_status open_test(struct sb_source *s, const struct sb_config *c,
 static sb_status open_sets(struct sb_source *s, const struct sb_config *c)
 {
     char path[4096];
-    sb_status st = find(c, c->data.set, path, sizeof path);
+    sb_status st = sb_source_find(c, c->data.set, path, sizeof path);
     if (st == SB_OK)
         st = open_train(s, c, path);
     return st == SB_OK ? open_test(s, c, path) : st;

@@ -28,6 +28,10 @@ struct sb_source {
 /* data.size as numbers, 0 for "auto"; false if it is neither that nor HEIGHTxWIDTH. */
 bool sb_source_size(const char *text, uint32_t *height, uint32_t *width);
 
+/* A data set's path or name, looked for where the recipe and the caller say. */
+sb_status sb_source_find(const struct sb_config *c, const char *name, char *path,
+                         size_t size);
+
 /* The views point into s: it must not move. The caller calls sb_source_fini, also after a
  * failure. */
 sb_status sb_source_open(struct sb_source *s, const struct sb_env *env,

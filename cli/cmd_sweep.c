@@ -1,0 +1,239 @@
+/* sebays sweep - a recipe trained for every combination of some options' values. */
+#include <stdio.h>
+#include <string.h>
+
+#include "data.h"
+#include "progress.h"
+#include "signals.h"
+
+enum { NAME = 256, MOST = 10000 };
+
+/* Combination `number`: value number mod n of the last axis, and so on, as an odometer. */
+struct sweep {
+    const struct cli_args *args;
+    size_t runs;
+    size_t number;
+    char name[NAME]; /* "train.seed=1,method.sparsity=0.9" */
+};
+
+/* ---- combinations -------------------------------------------------------------------- */
+
+/* "section.key=v1,v2": how many values; 0: it is not like that. */
+static size_t count_values(const char *text)
+{
+    const char *equals = strchr(text, '=');
+    size_t n = 1;
+    if (!equals || equals == text || !equals[1])
+        return 0;
+    for (const char *p = equals + 1; *p; p++) {
+        n += *p == ',';
+        if (*p == ',' && (p[1] == ',' || !p[1] || p == equals + 1))
+            return 0;
+    }
+    return n;
+}
+
+/* out = "section.key=value" with value k. False: too long. */
+static bool take_value(const char *text, size_t k, char out[NAME])
+{
+    const char *value = strchr(text, '=') + 1;
+    size_t key = (size_t)(value - text);
+    while (k-- > 0)
+        value += strcspn(value, ",") + 1;
+    int n =
+        snprintf(out, NAME, "%.*s%.*s", (int)key, text, (int)strcspn(value, ","), value);
+    return n > 0 && n < NAME;
+}
+
+/* The assignment of axis i in this combination. */
+static bool assignment(const struct sweep *s, size_t i, char out[NAME])
+{
+    size_t rest = s->number;
+    for (size_t k = s->args->varied.count; k-- > i + 1;)
+        rest /= count_values(s->args->varied.item[k]);
+    return take_value(s->args->varied.item[i],
+                      rest % count_values(s->args->varied.item[i]), out);
+}
+
+/* A name for the combination that is a name of a directory too. */
+static bool name_it(struct sweep *s)
+{
+    size_t used = 0;
+    for (size_t i = 0; i < s->args->varied.count; i++) {
+        char one[NAME];
+        if (!assignment(s, i, one))
+            return false;
+        int n = snprintf(s->name + used, NAME - used, "%s%s", i ? "," : "", one);
+        if (n < 0 || (size_t)n >= NAME - used)
+            return false;
+        used += (size_t)n;
+    }
+    for (char *p = s->name; *p; p++)
+        *p = *p == '/' || *p == ' ' ? '_' : *p;
+    return true;
+}
+
+/* ---- one run ------------------------------------------------------------------------- */
+
+static int load(const struct sweep *s, struct sebays_recipe **out)
+{
+    int code = cli_load_recipe("sweep", s->args, out);
+    if (code != CLI_OK)
+        return code;
+    sebays_status st = SEBAYS_OK;
+    for (size_t i = 0; i < s->args->varied.count && st == SEBAYS_OK; i++) {
+        char one[NAME];
+        st = assignment(s, i, one) ? sebays_recipe_assign(*out, one) : SEBAYS_EARG;
+    }
+    if (st == SEBAYS_OK)
+        st = sebays_recipe_check(*out);
+    if (st == SEBAYS_OK)
+        return CLI_OK;
+    sebays_recipe_free(*out);
+    *out = NULL;
+    return cli_fail("sweep", st);
+}
+
+static sebays_status train(const struct sweep *s, const struct sebays_recipe *recipe,
+                           const char *out, struct sebays_result **result)
+{
+    struct cli_progress screen;
+    char place[CLI_PATH];
+    if (s->args->resume && sebays_result_load(out, result) == SEBAYS_OK)
+        return SEBAYS_OK; /* finished before */
+    cli_progress_init(&screen, s->args->quiet);
+    if (!s->args->quiet)
+        fprintf(stderr, "run %zu of %zu: %s\n", s->number + 1, s->runs, s->name);
+    struct sebays_run_options o = {
+        .out = out,
+        .isa = s->args->isa,
+        .resume = s->args->resume,
+        .data_dir = cli_data_directory(s->args->data_dir, place) ? place : NULL,
+        .progress = cli_progress_show,
+        .progress_context = &screen,
+        .progress_seconds = 0.25,
+        .log = cli_progress_log,
+        .log_context = &screen,
+    };
+    sebays_status st = sebays_train(recipe, &o, result);
+    cli_progress_end(&screen);
+    return st;
+}
+
+static int run_one(struct sweep *s)
+{
+    char out[CLI_PATH];
+    struct sebays_recipe *recipe;
+    struct sebays_result *result;
+    int n = snprintf(out, sizeof out, "%s/%s", s->args->out, s->name);
+    if (n < 0 || (size_t)n >= sizeof out) {
+        fprintf(stderr, "sebays sweep: the path of %s is too long\n", s->name);
+        return CLI_USAGE;
+    }
+    int code = load(s, &recipe);
+    if (code != CLI_OK)
+        return code;
+    sebays_status st = train(s, recipe, out, &result);
+    sebays_recipe_free(recipe);
+    if (st == SEBAYS_ECANCELED && cli_signals_caught()) {
+        fprintf(stderr, "sebays sweep: %s; saved. Go on with --resume\n",
+                sebays_message());
+        return 128 + cli_signals_caught();
+    }
+    if (st != SEBAYS_OK)
+        return cli_fail("sweep", st);
+    struct sebays_scores e = sebays_result_ensemble(result);
+    printf("%-48s %8.4f %8.4f %8.4f %8.4f %10.1f\n", s->name, e.accuracy, e.nll, e.ece,
+           sebays_result_density(result), sebays_result_seconds(result));
+    fflush(stdout);
+    sebays_result_free(result);
+    return CLI_OK;
+}
+
+/* ---- all of them --------------------------------------------------------------------- */
+
+static int check(struct sweep *s)
+{
+    const struct cli_list *v = &s->args->varied;
+    if (!s->args->out || v->count == 0) {
+        fprintf(stderr, "sebays sweep: %s\n",
+                v->count ? "want --out DIR for the runs"
+                         : "nothing to vary; want --vary section.key=v1,v2,...");
+        return CLI_USAGE;
+    }
+    s->runs = 1;
+    for (size_t i = 0; i < v->count; i++) {
+        size_t n = count_values(v->item[i]);
+        if (n == 0) {
+            fprintf(stderr, "sebays sweep: --vary %s: want section.key=v1,v2,...\n",
+                    v->item[i]);
+            return CLI_USAGE;
+        }
+        s->runs = n > MOST ? MOST + 1 : s->runs * n;
+        if (s->runs > MOST) {
+            fprintf(stderr, "sebays sweep: more than %d combinations\n", MOST);
+            return CLI_USAGE;
+        }
+    }
+    return CLI_OK;
+}
+
+/* Every recipe is read before the first one is trained: a wrong value is no surprise
+ * after hours. */
+static int run(const struct cli_args *args)
+{
+    struct sweep s = {.args = args};
+    struct sebays_recipe *recipe;
+    int code = check(&s);
+    for (s.number = 0; code == CLI_OK && s.number < s.runs; s.number++) {
+        if (!name_it(&s)) {
+            fprintf(stderr, "sebays sweep: the values are too long for a name\n");
+            return CLI_USAGE;
+        }
+        code = load(&s, &recipe);
+        if (code == CLI_OK)
+            sebays_recipe_free(recipe);
+    }
+    if (code != CLI_OK)
+        return code;
+    (void)cli_signals_catch(); /* if that fails, Ctrl-C ends us without a word */
+    printf("%-48s %8s %8s %8s %8s %10s\n", "run", "acc", "nll", "ece", "density",
+           "seconds");
+    for (s.number = 0; code == CLI_OK && s.number < s.runs; s.number++)
+        code = name_it(&s) ? run_one(&s) : CLI_USAGE;
+    return code;
+}
+
+const struct cli_command cli_cmd_sweep = {
+    .name = "sweep",
+    .operand = "RECIPE.ini",
+    .summary = "train a recipe for every combination of some values",
+    .help =
+        "usage: sebays sweep RECIPE.ini --vary section.key=v1,v2,... [--vary ...] --out "
+        "DIR\n"
+        "                    [--set section.key=value]... [--resume] [--threads N]\n"
+        "                    [--isa NAME] [--data-dir DIR] [--quiet]\n"
+        "\n"
+        "Trains the recipe once for each combination of the values into a directory\n"
+        "below DIR that is named after them, and prints the ensembles' figures on the\n"
+        "test set. With --resume finished runs are not trained again, and one that was\n"
+        "stopped goes on.\n"
+        "\n"
+        "  --vary section.key=v1,v2,...  values of an option; may be repeated\n"
+        "  --out DIR                     where the runs go\n"
+        "  --set section.key=value       for all runs; may be repeated\n"
+        "  --resume                      go on with what is there\n"
+        "  --threads N                   default: one a processor\n"
+        "  --isa NAME                    instruction set of the kernels\n"
+        "  --data-dir DIR                where data sets are looked for by name\n"
+        "  --quiet                       no progress, only warnings and errors\n"
+        "\n"
+        "examples:\n"
+        "  sebays sweep recipes/quickstart.ini --vary method.sparsity=0,0.5,0.8,0.9 \\\n"
+        "      --out runs/sparsity\n"
+        "  sebays sweep recipes/quickstart.ini --vary train.seed=1,2,3 \\\n"
+        "      --vary method.name=sebays,bays --out runs/seeds --resume\n",
+    .flags = CLI_VARY | CLI_OUT | CLI_SET | CLI_RESUME | CLI_THREAD | CLI_ISA | CLI_DATA |
+             CLI_QUIET,
+    .run = run,
+};

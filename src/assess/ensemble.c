@@ -1,0 +1,146 @@
+/* ensemble - see ensemble.h. */
+#include "assess/ensemble.h"
+
+#include <string.h>
+
+#include "base/failure.h"
+#include "base/mem.h"
+#include "base/threads.h"
+
+/* ---- life ---------------------------------------------------------------------------- */
+
+static struct sb_sampling sampling_of(const struct sb_ensemble *e)
+{
+    static const enum sb_sample_kind kind[] = {
+        [SB_CONFIG_DRAW] = SB_SAMPLE_DRAWS,
+        [SB_CONFIG_DRAWS] = SB_SAMPLE_DRAWS,
+        [SB_CONFIG_MEAN] = SB_SAMPLE_MEAN,
+        [SB_CONFIG_ACTIVATION_NOISE] = SB_SAMPLE_NOISE,
+    };
+    return (struct sb_sampling){kind[e->sampling], e->draws};
+}
+
+static size_t example_floats(const struct sb_model *m)
+{
+    return (size_t)m->info.channels * m->info.height * m->info.width;
+}
+
+sb_status sb_ensemble_init(struct sb_ensemble *e, const struct sb_env *env,
+                           const struct sb_model *m, const struct sb_config_eval *how,
+                           uint32_t batch)
+{
+    bool gauss = m->info.gauss;
+    *e = (struct sb_ensemble){
+        .env = env,
+        .model = m,
+        .sampling = gauss ? how->sampling : SB_CONFIG_MEAN,
+        .draws = gauss && how->sampling == SB_CONFIG_DRAWS ? how->draws : 1};
+    struct sb_sampling sampling = sampling_of(e);
+    enum sb_load load = sb_load_for(m, &sampling);
+    e->room = sb_malloc(SB_ENSEMBLE_CHUNK, example_floats(m) * sizeof(float));
+    e->part = sb_malloc((size_t)SB_ENSEMBLE_CHUNK * m->members,
+                        m->info.classes * sizeof *e->part);
+    if (!e->room || !e->part)
+        return sb_fail(SB_ENOMEM, "no memory to predict %d examples", SB_ENSEMBLE_CHUNK);
+    sb_status st = sb_loaded_init(&e->loaded, env, m, load, sb_plan_for(load, batch));
+    struct sb_predictor_options o = {.env = env,
+                                     .model = m,
+                                     .loaded = &e->loaded,
+                                     .sampling = sampling,
+                                     .max_batch = batch};
+    return st == SB_OK ? sb_predictor_init(&e->predictor, &o) : st;
+}
+
+void sb_ensemble_fini(struct sb_ensemble *e)
+{
+    if (!e)
+        return;
+    sb_predictor_fini(&e->predictor);
+    sb_loaded_fini(&e->loaded);
+    sb_free(e->room);
+    sb_free(e->part);
+    *e = (struct sb_ensemble){0};
+}
+
+sb_status sb_ensemble_check(const struct sb_ensemble *e, const struct sb_dataset *d)
+{
+    const struct sb_model_info *i = &e->model->info;
+    if (d->channels != i->channels || d->height != i->height || d->width != i->width)
+        return sb_fail(
+            SB_EARG, "%s: examples are %u x %u x %u, the model takes %u x %u x %u",
+            d->path, d->channels, d->height, d->width, i->channels, i->height, i->width);
+    if (d->n == 0)
+        return sb_fail(SB_EARG, "%s: there are no examples in it", d->path);
+    return SB_OK;
+}
+
+/* ---- examples ------------------------------------------------------------------------ */
+
+struct gather {
+    const struct sb_chosen *c;
+    uint32_t at;
+    size_t size;         /* bytes of an example */
+    unsigned char *room; /* [chunk] */
+    struct sb_failure failure;
+};
+
+static void gather_one(void *context, size_t chunk, int worker)
+{
+    (void)worker;
+    struct gather *g = context;
+    const struct sb_dataset *d = g->c->data;
+    uint32_t k = g->at + (uint32_t)chunk, i = g->c->index ? g->c->index[k] : k;
+    unsigned char *to = g->room + chunk * g->size;
+    const uint8_t *from = NULL;
+    sb_status st = SB_OK;
+    if (d->element == SB_FLOATS)
+        from = (const uint8_t *)(d->values + i * sb_dataset_elements(d));
+    else
+        st = sb_dataset_image(d, i, to, &from);
+    if (st == SB_OK && from != to)
+        memcpy(to, from, g->size);
+    sb_failure_note(&g->failure, chunk, st);
+}
+
+static struct sb_input input_of(const struct sb_dataset *d, const void *data)
+{
+    bool bytes = d->element == SB_BYTES;
+    ptrdiff_t one = bytes ? 1 : (ptrdiff_t)sizeof(float);
+    ptrdiff_t row = one * d->width, plane = row * d->height;
+    return (struct sb_input){.data = data,
+                             .type = bytes ? SB_INPUT_U8 : SB_INPUT_F32,
+                             .stride = {plane * d->channels, plane, row, one}};
+}
+
+/* Examples at .. at + n - 1 of the chosen ones. */
+static sb_status predict_chunk(struct sb_ensemble *e, const struct sb_chosen *c,
+                               uint32_t at, uint32_t n, float *out)
+{
+    size_t classes = e->model->info.classes, one = c->data->element == SB_BYTES ? 1 : 4;
+    struct gather g = {.c = c,
+                       .at = at,
+                       .size = one * sb_dataset_elements(c->data),
+                       .room = e->room,
+                       .failure = SB_FAILURE_NONE};
+    struct sb_input in = input_of(c->data, e->room);
+    struct sb_answers answers = {.members = e->part};
+    sb_threads_run(e->env->threads, n, gather_one, &g);
+    sb_status st = sb_failure_raise(&g.failure);
+    if (st == SB_OK)
+        st = sb_predictor_run(&e->predictor, &in, n, (uint64_t)c->first + at, &answers);
+    for (size_t m = 0; m < e->model->members && st == SB_OK; m++)
+        memcpy(out + (m * c->n + at) * classes, e->part + m * n * classes,
+               n * classes * sizeof *out);
+    return st;
+}
+
+sb_status sb_ensemble_predict(struct sb_ensemble *e, const struct sb_chosen *c,
+                              float *out)
+{
+    sb_status st = SB_OK;
+    for (uint32_t at = 0; at < c->n && st == SB_OK; at += SB_ENSEMBLE_CHUNK) {
+        uint32_t n = c->n - at < SB_ENSEMBLE_CHUNK ? c->n - at : SB_ENSEMBLE_CHUNK;
+        st = predict_chunk(e, c, at, n, out);
+    }
+    return st;
+}

@@ -1,0 +1,210 @@
+/* ood - foreign data sets: does the ensemble doubt them more than the test set? */
+#include "eval/ood.h"
+
+#include <string.h>
+
+#include "assess/parts.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "data/adapt.h"
+
+enum { BINS = 20, NAME = 64 };
+
+/* What is foreign to a known set. */
+static const struct {
+    const char *set, *foreign[3];
+} known[] = {
+    {"fashion-mnist", {"mnist", "kmnist", "notmnist"}},
+    {"mnist", {"fashion-mnist", "kmnist", "notmnist"}},
+    {"kmnist", {"fashion-mnist", "mnist", "notmnist"}},
+    {"cifar10", {"svhn", "cifar100", NULL}},
+    {"cifar100", {"svhn", "cifar10", NULL}},
+};
+
+/* Scores of both sides, in both ways. */
+struct work {
+    struct sb_assess *a;
+    double *in[2], *out[2]; /* [test.n], [n] */
+    size_t n;
+    json_t *list;
+};
+
+/* ---- predictions --------------------------------------------------------------------- */
+
+static sb_status score_out(struct work *w, const struct sb_dataset *d)
+{
+    struct sb_assess *a = w->a;
+    size_t size = (size_t)d->n * a->probs.classes, members = a->probs.members;
+    float *prob = sb_malloc(size * members, sizeof *prob);
+    const float **member = sb_malloc(members, sizeof *member);
+    double *score = sb_malloc(d->n, 2 * sizeof *score);
+    sb_status st = SB_OK;
+    struct sb_chosen all = {.data = d, .n = d->n};
+    if (!prob || !member || !score)
+        st = sb_fail(SB_ENOMEM, "no memory for predictions of %u examples", d->n);
+    if (st == SB_OK)
+        st = sb_ensemble_predict(&a->ensemble, &all, prob);
+    if (st == SB_OK) {
+        for (size_t m = 0; m < members; m++)
+            member[m] = prob + m * size;
+        struct sb_probs p = {member, members, d->n, a->probs.classes};
+        st = sb_ood_scores(&p, score, score + d->n);
+    }
+    w->out[0] = score;
+    w->out[1] = score ? score + d->n : NULL;
+    w->n = d->n;
+    sb_free(prob);
+    sb_free(member);
+    return st;
+}
+
+/* ---- figures ------------------------------------------------------------------------- */
+
+static sb_status figures(struct work *w, int way, json_t **out, struct sb_ood *o)
+{
+    struct sb_ood_sides s = {w->in[way], w->out[way], w->a->test.n, w->n};
+    sb_status st = sb_ood_detect(&s, o);
+    if (st == SB_OK)
+        *out = json_pack("{s:o, s:o, s:o}", "auroc", sb_json_real(o->auroc), "aupr",
+                         sb_json_real(o->aupr), "fpr95", sb_json_real(o->fpr95));
+    return st;
+}
+
+static sb_status curve(struct work *w, json_t *to)
+{
+    struct sb_ood_sides s = {w->in[0], w->out[0], w->a->test.n, w->n};
+    struct sb_roc_point point[SB_ROC_POINTS];
+    size_t count;
+    json_t *list = json_array();
+    sb_assess_put(w->a, to, "roc", list);
+    sb_status st = sb_ood_roc(&s, point, &count);
+    for (size_t i = 0; st == SB_OK && i < count; i++)
+        sb_assess_push(w->a, list, json_pack("[f, f]", point[i].fpr, point[i].tpr));
+    return st;
+}
+
+static sb_status histogram(struct work *w, json_t *to)
+{
+    struct sb_ood_sides s = {w->in[0], w->out[0], w->a->test.n, w->n};
+    size_t in[BINS], out[BINS];
+    json_t *edges = json_array(), *a = json_array(), *b = json_array();
+    sb_status st = sb_ood_histogram(&s, BINS, in, out);
+    for (int i = 0; i <= BINS && st == SB_OK; i++)
+        sb_assess_push(w->a, edges, sb_json_real((double)i / BINS));
+    for (int i = 0; i < BINS && st == SB_OK; i++) {
+        sb_assess_push(w->a, a, json_integer((json_int_t)in[i]));
+        sb_assess_push(w->a, b, json_integer((json_int_t)out[i]));
+    }
+    sb_assess_put(w->a, to, "histogram",
+                  json_pack("{s:o, s:o, s:o}", "edges", edges, "in", a, "out", b));
+    return st;
+}
+
+static sb_status put_set(struct work *w, const char *name, const char *path)
+{
+    struct sb_ood first, second;
+    json_t *a = NULL, *b = NULL;
+    sb_status st = figures(w, 0, &a, &first);
+    if (st == SB_OK)
+        st = figures(w, 1, &b, &second);
+    if (st != SB_OK) {
+        json_decref(a);
+        return st;
+    }
+    json_t *j = json_pack("{s:s, s:s, s:I, s:o, s:o}", "name", name, "path", path, "n",
+                          (json_int_t)w->n, "max_probability", a, "member_mean", b);
+    sb_assess_push(w->a, w->list, j);
+    st = histogram(w, j);
+    sb_text_add(&w->a->table, "  %-16s %8.4f %8.4f %8.4f   %8.4f %8.4f %8.4f\n", name,
+                first.auroc, first.aupr, first.fpr95, second.auroc, second.aupr,
+                second.fpr95);
+    return st == SB_OK ? curve(w, j) : st;
+}
+
+/* ---- sets ---------------------------------------------------------------------------- */
+
+static sb_status one_set(struct work *w, const char *name, const char *path)
+{
+    const struct sb_model_info *info = &w->a->model.info;
+    const struct sb_image_shape shape = {info->channels, info->height, info->width};
+    struct sb_open_options o = {.split = SB_SPLIT_TEST, .unlabelled = true};
+    struct sb_dataset set, view;
+    sb_status st = sb_dataset_open_with(&set, path, &o);
+    if (st != SB_OK)
+        return st;
+    st = sb_adapt(&view, &set, &shape);
+    if (st == SB_OK)
+        st = sb_ensemble_check(&w->a->ensemble, &view);
+    if (st == SB_OK)
+        st = score_out(w, &view);
+    if (st == SB_OK)
+        st = put_set(w, name, path);
+    sb_free(w->out[0]);
+    w->out[0] = NULL;
+    sb_dataset_fini(&set);
+    return st;
+}
+
+/* "NAME=PATH", or a name that is looked for. */
+static sb_status named_set(struct work *w, const char *text)
+{
+    char name[NAME], path[SB_ASSESS_PATH];
+    const char *equals = strchr(text, '=');
+    size_t n = equals ? (size_t)(equals - text) : strlen(text);
+    if (n == 0 || n >= NAME)
+        return sb_fail(SB_EARG, "'%s': want NAME=PATH, or the name of a known data set",
+                       text);
+    memcpy(name, text, n);
+    name[n] = '\0';
+    sb_status st =
+        sb_source_find(w->a->o->config, equals ? equals + 1 : name, path, sizeof path);
+    return st == SB_OK ? one_set(w, name, path) : st;
+}
+
+/* Those that are there. */
+static sb_status known_sets(struct work *w)
+{
+    const struct sb_config *c = w->a->o->config;
+    const char *const *foreign = NULL;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strcmp(c->data.set, known[i].set) == 0)
+            foreign = known[i].foreign;
+    for (int i = 0; foreign && i < 3 && foreign[i]; i++) {
+        char path[SB_ASSESS_PATH];
+        sb_status st = sb_source_find(c, foreign[i], path, sizeof path);
+        if (st != SB_OK)
+            sb_log_write(w->a->env->log, SB_LOG_INFO, "without %s: %s", foreign[i],
+                         sb_message());
+        else if ((st = one_set(w, foreign[i], path)) != SB_OK)
+            return st;
+    }
+    return SB_OK;
+}
+
+sb_status sb_assess_ood(struct sb_assess *a)
+{
+    struct work w = {.a = a, .list = json_array()};
+    w.in[0] = sb_malloc(a->test.n, 2 * sizeof *w.in[0]);
+    if (!w.in[0] || !w.list) {
+        sb_free(w.in[0]);
+        json_decref(w.list);
+        return sb_fail(SB_ENOMEM, "no memory for the scores of %u examples", a->test.n);
+    }
+    w.in[1] = w.in[0] + a->test.n;
+    sb_text_add(&a->table,
+                "\n%-18s %8s %8s %8s   %8s %8s %8s   (1 - max of the mean; mean "
+                "of 1 - max)\n",
+                "foreign", "auroc", "aupr", "fpr95", "auroc", "aupr", "fpr95");
+    sb_status st = sb_ood_scores(&a->probs, w.in[0], w.in[1]);
+    for (size_t i = 0; i < a->o->oods && st == SB_OK; i++)
+        st = named_set(&w, a->o->ood[i]);
+    if (st == SB_OK && a->o->all && a->o->oods == 0)
+        st = known_sets(&w);
+    if (json_array_size(w.list) > 0)
+        sb_assess_put(a, a->sections, "ood", json_incref(w.list));
+    else
+        sb_text_add(&a->table, "  none was found\n");
+    sb_free(w.in[0]);
+    json_decref(w.list);
+    return st;
+}

@@ -1,0 +1,177 @@
+#!/bin/sh
+# sebays eval on a small cut of Fashion-MNIST: every section, merging, refusals; and sebays
+# sweep. usage: eval.sh SEBAYS
+set -eu
+
+sebays=$1
+set_dir=/usr/share/datasets/fashion-mnist
+if [ ! -d "$set_dir" ]; then
+    echo "NOT TESTED: eval (needs Fashion-MNIST, Debian's dataset-fashion-mnist)"
+    exit 0
+fi
+if ! command -v python3 > /dev/null; then
+    echo "NOT TESTED: eval (needs python3)"
+    exit 0
+fi
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+export OMP_WAIT_POLICY=passive XDG_DATA_HOME="$dir/none"
+
+fail() {
+    echo "eval: $1" >&2
+    exit 1
+}
+
+# cut FROM TO COUNT: the first images and labels of a split, 1 byte or 784 each.
+cut_set() {
+    mkdir -p "$1"
+    for part in images:16:784 labels:8:1; do
+        kind=${part%%:*}
+        rest=${part#*:}
+        file=$(find "$set_dir" -name "$2-$kind-idx*.gz" -o -name "$2-$kind.idx*.gz" | head -n 1)
+        magic='\000\000\010\003\000\000\000\310\000\000\000\034\000\000\000\034'
+        [ "$kind" = labels ] && magic='\000\000\010\001\000\000\000\310'
+        name=$(basename "$file" .gz)
+        # shellcheck disable=SC2059 # octal escapes
+        printf "$magic" > "$1/$name"
+        gzip -dc "$file" | tail -c +$((${rest%%:*} + 1)) |
+            head -c $((200 * ${rest#*:})) >> "$1/$name"
+    done
+}
+cut_set "$dir/fashion" train
+cut_set "$dir/fashion" t10k
+cp -r "$dir/fashion" "$dir/mnist" # a stand-in: the same images are no stranger
+
+cat > "$dir/small.ini" <<END
+[data]
+set = $dir/fashion
+validation = 50
+[model]
+arch = lenet
+[method]
+name = sebays
+members = 3
+explore_epochs = 2
+exploit_epochs = 1
+delta_t = 2
+[train]
+batch = 32
+trajectory = yes
+END
+"$sebays" train "$dir/small.ini" --out "$dir/run" --quiet > /dev/null
+
+# get EXPRESSION: of r, the results.
+get() {
+    python3 -c 'import json, sys
+r = json.load(open(sys.argv[1])); e = r.get("evaluation", {})
+print(eval(sys.argv[2]))' "$dir/run/results.json" "$1"
+}
+want() {
+    have=$(get "$1")
+    [ "$have" = "$2" ] || fail "$1 is '$have', not '$2'"
+}
+
+# ---- sections, and what stays when others are computed ----
+"$sebays" eval "$dir/run" --quiet > "$dir/said"
+grep -q '^  ensemble ' "$dir/said" || fail "no line of the ensemble"
+grep -q 'right-closed' "$dir/said" || fail "no definitions"
+want 'e["sampling"]' draw
+want '[e["test"]["ensemble"][k] == r["ensemble"][k] for k in ("acc", "nll", "ece", "brier")]' \
+    '[True, True, True, True]'
+want '[m == n for m, n in zip(e["test"]["members"], r["members"])]' '[True, True, True]'
+want 'e["test"]["n"], sum(b["count"] for b in e["test"]["bins"]["ensemble"])' '(200, 200)'
+want 'len(e["test"]["bins"]["members"]), len(e["test"]["bins"]["ensemble"])' '(3, 15)'
+want 'sum(c["n"] for c in e["test"]["per_class"]), len(e["test"]["per_class"])' '(200, 10)'
+want '[s["subsets"] for s in e["size"]]' '[3, 3, 1]'
+want 'e["size"][2]["nll"]["mean"] == e["test"]["ensemble"]["nll"]' True
+want 'len(e["diversity"]["kl_matrix"]), e["diversity"]["kl_matrix"][1][1]' '(3, 0.0)'
+want 'len(e["trajectory"]["points"])' 5
+want '[(p["phase"], p["member"], p["epoch"]) for p in e["trajectory"]["points"]][1:4]' \
+    "[('explore', 0, 2), ('exploit', 0, 1), ('exploit', 1, 1)]"
+want 'len(e["examples"]["uncertain"])' 16
+want 'len(__import__("base64").b64decode(e["examples"]["wrong"][0]["pixels"]))' 784
+want 'all(x["label"] != x["predicted"] for x in e["examples"]["wrong"])' True
+want 'len(e["support"]["updates"])' "$(wc -l < "$dir/run/updates.jsonl")"
+want 'sum(l["exist"] for l in e["support"]["layers"]) / sum(l["weights"] for l in e["support"]["layers"]) == r["density"]' True
+want '[k in e for k in ("corruption", "ood", "attack")]' '[False, False, False]'
+
+"$sebays" eval "$dir/run" --all --ood same="$dir/mnist" --quiet --threads 1 > "$dir/said"
+want 'len(e["corruption"]["sets"]), e["corruption"]["source"]' "(95, 'generated')"
+want 'abs(e["corruption"]["pooled"]["acc"] - e["corruption"]["mean"]["acc"]) < 1e-12' True
+want '[(o["name"], o["n"], o["max_probability"]["auroc"]) for o in e["ood"]]' \
+    "[('same', 200, 0.5)]"
+want 'sum(e["ood"][0]["histogram"]["in"]), e["ood"][0]["roc"][-1]' '(200, [1.0, 1.0])'
+want '[(a["kind"], len(a["acc"]), a["min"] <= a["mean"] <= a["max"]) for a in e["attack"]]' \
+    "[('fgsm', 3, True)]"
+want 'e["attack"][0]["mean"] < e["test"]["ensemble"]["acc"]' True
+cp "$dir/run/results.json" "$dir/all.json"
+
+"$sebays" eval "$dir/run" --all --ood same="$dir/mnist" --quiet --threads 3 > "$dir/said3"
+cmp "$dir/all.json" "$dir/run/results.json" || fail "3 threads give other figures than 1"
+cmp "$dir/said" "$dir/said3" || fail "3 threads print other figures than 1"
+"$sebays" eval "$dir/run" --attack pgd-3 --quiet > /dev/null
+want '(e["attack"][0]["kind"], e["attack"][0]["steps"])' "('pgd', 3)"
+want 'len(e["corruption"]["sets"])' 95
+
+# Corrupted files give what generating them gives.
+"$sebays" data corrupt "$dir/fashion" --out "$dir/c" --quiet > /dev/null
+"$sebays" eval "$dir/run" --corrupt "$dir/c" --quiet > /dev/null
+want 'e["corruption"]["pooled"] == json.load(open("'"$dir/all.json"'"))["evaluation"]["corruption"]["pooled"]' True
+
+# Another way of sampling begins anew.
+"$sebays" eval "$dir/run" --samples mean --set eval.bins=14 --quiet > /dev/null
+want 'e["sampling"], "corruption" in e, len(e["test"]["bins"]["ensemble"])' "('mean', False, 14)"
+"$sebays" eval "$dir/run" --samples 2 --quiet > /dev/null
+want 'e["sampling"]' draws:2
+"$sebays" eval "$dir/run" --samples noise --quiet > /dev/null
+want 'e["sampling"]' activation-noise
+
+# ---- refusals: one sentence, exit code 2 ----
+refused() {
+    sentence=$1
+    shift
+    code=0
+    "$sebays" "$@" > /dev/null 2> "$dir/said" || code=$?
+    [ $code -eq 2 ] || fail "$*: exit code $code, not 2"
+    [ "$(wc -l < "$dir/said")" = 1 ] || fail "$*: says '$(cat "$dir/said")'"
+    grep -q "$sentence" "$dir/said" || fail "$*: says '$(cat "$dir/said")'"
+}
+cp "$dir/run/results.json" "$dir/before.json"
+mkdir "$dir/empty" "$dir/begun"
+cp "$dir/run/recipe.ini" "$dir/begun"
+refused 'not the directory of a run' eval "$dir/empty"
+refused 'no member is finished; go on with .*--resume' eval "$dir/begun"
+refused 'want NAME=PATH' eval "$dir/run" --ood "=$dir/mnist"
+refused "no attack 'cw'" eval "$dir/run" --attack cw
+refused 'only eval' eval "$dir/run" --set train.seed=2
+refused 'want a number of draws, mean or noise' eval "$dir/run" --samples few
+refused 'no file of a corruption' eval "$dir/run" --corrupt "$dir/empty"
+cmp "$dir/before.json" "$dir/run/results.json" || fail "a failure changed results.json"
+
+# ---- a run that is taken up again keeps its evaluation ----
+"$sebays" train "$dir/run/recipe.ini" --out "$dir/run" --resume --quiet > /dev/null
+want 'e == json.load(open("'"$dir/before.json"'"))["evaluation"]' True
+
+# ---- sweep ----
+"$sebays" sweep "$dir/small.ini" --vary method.sparsity=0.5,0.9 --vary train.seed=1,2 \
+    --set method.members=1 --out "$dir/sweep" --quiet > "$dir/said" 2> "$dir/err"
+[ "$(grep -c '^method.sparsity=' "$dir/said")" = 4 ] || fail "sweep: says '$(cat "$dir/said")'"
+grep -q '^sparsity = 0.9$' "$dir/sweep/method.sparsity=0.9,train.seed=2/recipe.ini" ||
+    fail "sweep: a value was not set"
+rm "$dir/sweep/method.sparsity=0.5,train.seed=2/results.json"
+cp "$dir/sweep/method.sparsity=0.5,train.seed=1/model.safetensors" "$dir/kept"
+touch -d '2000-01-01' "$dir/sweep/method.sparsity=0.5,train.seed=1/model.safetensors"
+"$sebays" sweep "$dir/small.ini" --vary method.sparsity=0.5,0.9 --vary train.seed=1,2 \
+    --set method.members=1 --out "$dir/sweep" --resume --quiet > "$dir/again"
+for table in said again; do # but for the seconds
+    awk '{ $NF = ""; print }' "$dir/$table" > "$dir/$table.figures"
+done
+cmp "$dir/said.figures" "$dir/again.figures" || fail "sweep, resumed: another table"
+[ "$(find "$dir/sweep" -name model.safetensors ! -newermt 2001-01-01 | wc -l)" = 1 ] ||
+    fail "sweep, resumed: a finished run was written again"
+refused 'already holds a run' sweep "$dir/small.ini" --vary method.sparsity=0.5 \
+    --vary train.seed=1 --set method.members=1 --out "$dir/sweep" --quiet
+refused 'want section.key=v1,v2' sweep "$dir/small.ini" --vary train.seed --out "$dir/none"
+refused "no option 'train.sed'" sweep "$dir/small.ini" --vary train.sed=1 --out "$dir/none"
+refused 'nothing to vary' sweep "$dir/small.ini" --out "$dir/none"
+echo "eval: sections, merging, threads, corrupted files, sampling, refusals, sweep"
