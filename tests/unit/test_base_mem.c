@@ -12,7 +12,7 @@
 #include "base/threads.h"
 
 /* Lets an allocation of half the address space fail under the sanitizer too. */
-const char *__asan_default_options(void);
+__attribute__((visibility("default"))) const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {
     return "allocator_may_return_null=1";
