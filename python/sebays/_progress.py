@@ -19,24 +19,26 @@ def _left(seconds):
     return (f"{hours}:{minutes:02}" if hours else f"{minutes}") + f":{seconds % 60:02} left"
 
 
-def describe(p):
-    """One line about a Progress."""
-    parts = [p.phase]
+def describe(p, width=None):
+    """One line about a Progress, without its least important parts where width is small."""
+    parts = [(0, p.phase)]  # (the higher, the sooner it is left out; text)
     if p.members:
-        parts.append(f"member {p.member + 1}/{p.members}")
+        parts.append((4, f"member {p.member + 1}/{p.members}"))
     if p.epochs:
-        parts.append(f"epoch {p.epoch + 1}/{p.epochs}")
+        parts.append((1, f"epoch {p.epoch + 1}/{p.epochs}"))
     if p.total:
-        parts.append(f"{100 * p.done // p.total} %")
+        parts.append((6, f"{100 * p.done // p.total} %"))
     if p.rate:
-        parts.append(f"{p.rate:.0f} images/s")
+        parts.append((7, f"{p.rate:.0f} images/s"))
     if p.loss is not None:
-        parts.append(f"loss {p.loss:.4g}")
+        parts.append((5, f"loss {p.loss:.4g}"))
     if p.accuracy is not None:
-        parts.append(f"val {100 * p.accuracy:.2f} %")
+        parts.append((3, f"val {100 * p.accuracy:.2f} %"))
     if p.seconds_left is not None and not p.ended:
-        parts.append(_left(p.seconds_left))
-    return "  ".join(parts)
+        parts.append((2, _left(p.seconds_left)))
+    while width and len(parts) > 1 and len("  ".join(text for _, text in parts)) > width:
+        parts.remove(max(parts))
+    return "  ".join(text for _, text in parts)[:width]
 
 
 def _is_live(file):
@@ -51,9 +53,10 @@ class Line:
         self.said = -FILE_SECONDS
 
     def progress(self, report):
-        text, now = describe(report), time.monotonic()
+        now = time.monotonic()
+        # In the last column of a terminal the line would wrap.
+        text = describe(report, shutil.get_terminal_size().columns - 1 if self.live else None)
         if self.live:
-            text = text[:shutil.get_terminal_size().columns - 1]
             self.file.write("\r" + text.ljust(self.shown))
             self.shown = len(text)
         elif report.ended or now - self.said >= FILE_SECONDS:

@@ -104,6 +104,9 @@ class Shown(unittest.TestCase):
         self.assertEqual(_progress.describe(full),
                          "explore  member 1/3  epoch 2/4  25 %  123 images/s  loss 0.5123  "
                          "val 87.50 %  1:02:05 left")
+        self.assertEqual(_progress.describe(full, 60), "explore  member 1/3  epoch 2/4  "
+                         "val 87.50 %  1:02:05 left")
+        self.assertEqual(_progress.describe(full, 4), "expl")
         self.assertEqual(_progress.describe(report()), "explore  25 %")
 
     def test_terminal_updates_one_line(self):
