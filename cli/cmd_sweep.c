@@ -11,6 +11,7 @@ enum { NAME = 256, MOST = 10000 };
 /* Combination `number`: value number mod n of the last axis, and so on, as an odometer. */
 struct sweep {
     const struct cli_args *args;
+    size_t values[CLI_LIST]; /* of each axis; 0: none was found */
     size_t runs;
     size_t number;
     char name[NAME]; /* "train.seed=1,method.sparsity=0.9" */
@@ -50,9 +51,8 @@ static bool assignment(const struct sweep *s, size_t i, char out[NAME])
 {
     size_t rest = s->number;
     for (size_t k = s->args->varied.count; k-- > i + 1;)
-        rest /= count_values(s->args->varied.item[k]);
-    return take_value(s->args->varied.item[i],
-                      rest % count_values(s->args->varied.item[i]), out);
+        rest /= s->values[k];
+    return take_value(s->args->varied.item[i], rest % s->values[i], out);
 }
 
 /* A name for the combination that is a name of a directory too. */
@@ -163,7 +163,7 @@ static int check(struct sweep *s)
     }
     s->runs = 1;
     for (size_t i = 0; i < v->count; i++) {
-        size_t n = count_values(v->item[i]);
+        size_t n = s->values[i] = count_values(v->item[i]);
         if (n == 0) {
             fprintf(stderr, "sebays sweep: --vary %s: want section.key=v1,v2,...\n",
                     v->item[i]);
