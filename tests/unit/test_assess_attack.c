@@ -17,7 +17,14 @@
 #include "nets.h"
 #include "refused.h"
 
-enum { CHANNELS = 3, SIDE = 8, SIZE = CHANNELS * SIDE * SIDE, N = 21, CLASSES = 10 };
+enum {
+    CHANNELS = 3,
+    SIDE = 8,
+    SIZE = CHANNELS * SIDE * SIDE,
+    N = 21,
+    CLASSES = 10,
+    EVERY = 5
+};
 
 struct world {
     struct sb_env env;
@@ -147,7 +154,7 @@ static void fgsm_follows_the_gradient(void **state)
     init(&w, SB_CONFIG_MEAN, 1);
     attacked(&w, "fgsm", 1, fgsm);
     memcpy(x, w.pixel, sizeof x);
-    for (size_t i = 0; i < SIZE; i++) {
+    for (size_t i = 0; i < SIZE; i += EVERY) {
         x[i] = w.pixel[i] + 4e-3f;
         slope[i] = loss_of(&w, x, 1);
         x[i] = w.pixel[i] - 4e-3f;
@@ -155,14 +162,14 @@ static void fgsm_follows_the_gradient(void **state)
         x[i] = w.pixel[i];
         largest = fmax(largest, fabs(slope[i]));
     }
-    for (size_t i = 0; i < SIZE; i++) {
+    for (size_t i = 0; i < SIZE; i += EVERY) {
         float want = w.pixel[i] + (slope[i] > 0 ? 8.0f : -8.0f) / 255.0f;
         if (fabs(slope[i]) < 0.2 * largest)
             continue;
         clear++;
         assert_true(fabsf(fgsm[i] - fminf(fmaxf(want, 0), 1)) < 1e-6f);
     }
-    assert_true(clear > 20);
+    assert_true(clear > 5);
     fini(&w);
 }
 
