@@ -5,10 +5,12 @@
 #include <stdint.h>
 
 #include "base/env.h"
+#include "base/status.h"
 
 struct bench_options {
     double density; /* of existing weights; 0: the command's own */
     uint32_t batch;
+    uint32_t members;  /* of predict */
     int json;          /* one object a line instead of a table */
     int repeat;        /* measurements of which the best counts */
     const char *arch;  /* of step; NULL: wrn-28-10 */
@@ -25,10 +27,15 @@ double bench_now(void); /* seconds, monotonic */
  * registers; the best of several runs. */
 double bench_peak(int threads);
 
+/* How many weights of each layer exist, by ERK: [weights], the caller's to free. */
+struct sb_net_options;
+sb_status bench_erk(const struct sb_net_options *o, double density, uint32_t **out);
+
 /* The commands; an exit code. */
 int bench_kernels(const struct sb_env *env, const struct bench_options *o);
 int bench_batch(const struct sb_env *env, const struct bench_options *o);
 int bench_corrupt(const struct sb_env *env, const struct bench_options *o);
+int bench_predict(const struct sb_env *env, const struct bench_options *o);
 int bench_step(const struct sb_env *env, const struct bench_options *o);
 
 #endif

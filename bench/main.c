@@ -15,21 +15,25 @@ static const char usage[] =
     "\n"
     "  kernels    forward, input gradient and weight gradient of single sparse layers\n"
     "  step       whole training steps of a network\n"
+    "  predict    opening a model of random members, and predicting with it\n"
     "  batch      opening a data set and preparing augmented batches of it\n"
     "  corrupt    all corruptions of a test set: time, and statistics beside published "
     "ones\n"
     "\n"
     "  --density D   share of weights that exist (default: 0.05, 0.1, 0.2 and 0.4 for\n"
-    "                kernels, 0.1 for step; 1 is dense)\n"
+    "                kernels, 0.1 for step and predict; 1 is dense)\n"
     "  --batch N     images (default 32)\n"
+    "  --members N   predict: of the ensemble (default 3)\n"
     "  --threads N   (default: all processors)\n"
     "  --isa NAME    scalar, avx2, neon or auto (default)\n"
     "  --repeat N    measurements of which the best counts (default 15; step: and for "
     "at\n"
     "                least a second)\n"
     "  --json        one JSON object a line\n"
-    "  --arch NAME   step: mlp-H1-H2..., lenet, resnet-D or wrn-D-K (default wrn-28-10)\n"
-    "  --form FORM   step: gauss (default), or point for weights without variance\n"
+    "  --arch NAME   step, predict: mlp-H1-H2..., lenet, resnet-D or wrn-D-K (default "
+    "wrn-28-10)\n"
+    "  --form FORM   step, predict: gauss (default), or point for weights without "
+    "variance\n"
     "  --update      step: a prune-grow update, too\n"
     "  --plain       step: whole steps only, without shares of time; for a profiler\n"
     "  --data DIR    batch, corrupt: the images\n"
@@ -52,6 +56,7 @@ struct command {
 
 static const struct command commands[] = {{"kernels", bench_kernels},
                                           {"step", bench_step},
+                                          {"predict", bench_predict},
                                           {"batch", bench_batch},
                                           {"corrupt", bench_corrupt}};
 
@@ -123,6 +128,8 @@ static int take_option(char **args, int n, int *i, struct bench_options *o,
         o->density = x = number(value, 1e-4, 1.0);
     else if (strcmp(name, "--batch") == 0)
         o->batch = (uint32_t)(x = number(value, 1, 65536));
+    else if (strcmp(name, "--members") == 0)
+        o->members = (uint32_t)(x = number(value, 1, 1000));
     else if (strcmp(name, "--threads") == 0)
         env->threads = (int)(x = number(value, 1, 1024));
     else if (strcmp(name, "--repeat") == 0)
@@ -134,7 +141,7 @@ static int take_option(char **args, int n, int *i, struct bench_options *o,
 
 int main(int argc, char **argv)
 {
-    struct bench_options o = {.batch = 32, .repeat = 15};
+    struct bench_options o = {.batch = 32, .members = 3, .repeat = 15};
     struct sb_env env = {.threads = sb_threads_available()};
     sb_kernels_choose("auto", &env.kernels);
     if (argc < 2 || strcmp(argv[1], "--help") == 0) {

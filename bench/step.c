@@ -54,8 +54,7 @@ static size_t resident_peak(void)
 
 /* ---- building ------------------------------------------------------------------------ */
 
-/* How many weights of each layer exist: [weights], the caller's to free. */
-static sb_status allocate(const struct sb_net_options *o, double density, uint32_t **out)
+sb_status bench_erk(const struct sb_net_options *o, double density, uint32_t **out)
 {
     struct sb_arch arch = {0};
     struct sb_weight_shape *shape = NULL;
@@ -96,7 +95,7 @@ static sb_status build(struct bench_step *b, const struct sb_env *env)
         .threads = env->threads,
         .gauss = b->gauss,
     };
-    sb_status st = b->density < 1.0 ? allocate(&o, b->density, &active) : SB_OK;
+    sb_status st = b->density < 1.0 ? bench_erk(&o, b->density, &active) : SB_OK;
     o.active = active;
     if (st == SB_OK)
         st = sb_net_init(&b->net, &o);

@@ -1,5 +1,5 @@
-/* fuzz_model - any bytes as a model file: read, and if that works, inspected, and every
- * member loaded into a network. The models of a few tiny runs make a good first corpus. */
+/* fuzz_model - any bytes as a model file: read, and if that works, inspected, and used for
+ * a prediction. The models of a few tiny runs make a good first corpus. */
 #include <assert.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -9,6 +9,7 @@
 #include "kernels/kernels.h"
 #include "model/inspect.h"
 #include "model/model.h"
+#include "predict/predictor.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -20,22 +21,37 @@ static void drop(void *context, const char *line)
     assert(!strchr(line, '\n') || line[0]);
 }
 
-/* What opened must fit a network. Activations are the user's business, not the file's, so
- * large images are left out. */
-static void load_members(const struct sb_model *m)
+/* One example through every member. Whatever finite numbers a model has, the answer is
+ * probabilities, or a sentence that says why not. */
+static void predict(const struct sb_model *m, struct sb_sampling s)
 {
     const struct sb_env env = {.kernels = &sb_kernels_scalar, .threads = 1};
-    const struct sb_model_plan plan = {.max_batch = 1, .threads = 1, .inference = true};
+    static const float zeros[MOST_PIXELS];
+    enum sb_load load = sb_load_for(m, &s);
+    struct sb_loaded loaded;
+    struct sb_predictor p = {0};
+    struct sb_predictor_options o = {
+        .env = &env, .model = m, .loaded = &loaded, .sampling = s, .max_batch = 1};
+    struct sb_input in = {.data = zeros, .type = SB_INPUT_F32, .stride = {0, 0, 0, 4}};
+    struct sb_answers none = {0};
+    sb_status st = sb_loaded_init(&loaded, &env, m, load, sb_plan_for(load, 1));
+    if (st == SB_OK)
+        st = sb_predictor_init(&p, &o);
+    assert(st == SB_OK || st == SB_ENOMEM);
+    if (st == SB_OK)
+        st = sb_predictor_run(&p, &in, 1, 0, &none);
+    assert(st == SB_OK || st == SB_ENOMEM || st == SB_ENUMERIC);
+    sb_predictor_fini(&p);
+    sb_loaded_fini(&loaded);
+}
+
+/* Activations are the user's business, not the file's, so large images are left out. */
+static void use(const struct sb_model *m)
+{
     if ((uint64_t)m->info.height * m->info.width * m->info.channels > MOST_PIXELS)
         return;
-    for (uint32_t i = 0; i < m->members; i++) {
-        struct sb_net net;
-        sb_status st = sb_model_net(m, i, &plan, &net);
-        if (st == SB_OK)
-            st = sb_member_draw(&m->member[i], &env, &net, 0);
-        assert(st == SB_OK || st == SB_ENOMEM);
-        sb_net_fini(&net);
-    }
+    predict(m, (struct sb_sampling){SB_SAMPLE_DRAWS, 1});
+    predict(m, (struct sb_sampling){SB_SAMPLE_NOISE, 1});
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -47,7 +63,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (st == SB_OK) {
         assert(m.members > 0);
         assert(sb_inspect_model(&m, size, drop, NULL) == SB_OK);
-        load_members(&m);
+        use(&m);
     } else {
         assert(strncmp(sb_message(), "fuzz: ", 6) == 0);
     }

@@ -15,7 +15,7 @@
 #include "models.h"
 #include "sebays.h"
 
-enum { THREADS = 8, TIMES = 3, EXAMPLES = 20, CLASSES = 10, PIXELS = 28 * 28 };
+enum { THREADS = 8, TIMES = 2, EXAMPLES = 10, CLASSES = 10, PIXELS = 28 * 28 };
 
 static char path[] = "/tmp/sebays-test-XXXXXX";
 static uint8_t pixels[EXAMPLES * PIXELS];
