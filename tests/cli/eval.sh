@@ -22,24 +22,24 @@ fail() {
     exit 1
 }
 
-# cut FROM TO COUNT: the first images and labels of a split, 1 byte or 784 each.
+# cut_set TO SPLIT COUNT OCTAL: the first images and labels, 784 bytes and 1 each.
 cut_set() {
     mkdir -p "$1"
     for part in images:16:784 labels:8:1; do
         kind=${part%%:*}
         rest=${part#*:}
         file=$(find "$set_dir" -name "$2-$kind-idx*.gz" -o -name "$2-$kind.idx*.gz" | head -n 1)
-        magic='\000\000\010\003\000\000\000\310\000\000\000\034\000\000\000\034'
-        [ "$kind" = labels ] && magic='\000\000\010\001\000\000\000\310'
+        magic='\000\000\010\003\000\000\000'$4'\000\000\000\034\000\000\000\034'
+        [ "$kind" = labels ] && magic='\000\000\010\001\000\000\000'$4
         name=$(basename "$file" .gz)
         # shellcheck disable=SC2059 # octal escapes
         printf "$magic" > "$1/$name"
         gzip -dc "$file" | tail -c +$((${rest%%:*} + 1)) |
-            head -c $((200 * ${rest#*:})) >> "$1/$name"
+            head -c $(($3 * ${rest#*:})) >> "$1/$name"
     done
 }
-cut_set "$dir/fashion" train
-cut_set "$dir/fashion" t10k
+cut_set "$dir/fashion" train 200 '\310'
+cut_set "$dir/fashion" t10k 64 '\100'
 cp -r "$dir/fashion" "$dir/mnist" # a stand-in: the same images are no stranger
 
 cat > "$dir/small.ini" <<END
@@ -79,9 +79,9 @@ want 'e["sampling"]' draw
 want '[e["test"]["ensemble"][k] == r["ensemble"][k] for k in ("acc", "nll", "ece", "brier")]' \
     '[True, True, True, True]'
 want '[m == n for m, n in zip(e["test"]["members"], r["members"])]' '[True, True, True]'
-want 'e["test"]["n"], sum(b["count"] for b in e["test"]["bins"]["ensemble"])' '(200, 200)'
+want 'e["test"]["n"], sum(b["count"] for b in e["test"]["bins"]["ensemble"])' '(64, 64)'
 want 'len(e["test"]["bins"]["members"]), len(e["test"]["bins"]["ensemble"])' '(3, 15)'
-want 'sum(c["n"] for c in e["test"]["per_class"]), len(e["test"]["per_class"])' '(200, 10)'
+want 'sum(c["n"] for c in e["test"]["per_class"]), len(e["test"]["per_class"])' '(64, 10)'
 want '[s["subsets"] for s in e["size"]]' '[3, 3, 1]'
 want 'e["size"][2]["nll"]["mean"] == e["test"]["ensemble"]["nll"]' True
 want 'len(e["diversity"]["kl_matrix"]), e["diversity"]["kl_matrix"][1][1]' '(3, 0.0)'
@@ -99,8 +99,8 @@ want '[k in e for k in ("corruption", "ood", "attack")]' '[False, False, False]'
 want 'len(e["corruption"]["sets"]), e["corruption"]["source"]' "(95, 'generated')"
 want 'abs(e["corruption"]["pooled"]["acc"] - e["corruption"]["mean"]["acc"]) < 1e-12' True
 want '[(o["name"], o["n"], o["max_probability"]["auroc"]) for o in e["ood"]]' \
-    "[('same', 200, 0.5)]"
-want 'sum(e["ood"][0]["histogram"]["in"]), e["ood"][0]["roc"][-1]' '(200, [1.0, 1.0])'
+    "[('same', 64, 0.5)]"
+want 'sum(e["ood"][0]["histogram"]["in"]), e["ood"][0]["roc"][-1]' '(64, [1.0, 1.0])'
 want '[(a["kind"], len(a["acc"]), a["min"] <= a["mean"] <= a["max"]) for a in e["attack"]]' \
     "[('fgsm', 3, True)]"
 want 'e["attack"][0]["mean"] < e["test"]["ensemble"]["acc"]' True
