@@ -50,7 +50,7 @@ sebays_status sebays_inspect(const char *path, char **out)
     *out = NULL;
     sb_status st = find_model(path, file, &bytes);
     if (st == SB_OK)
-        st = sb_model_read(&m, file);
+        st = sb_model_map(&m, file);
     if (st == SB_OK)
         st = sb_inspect_model(&m, bytes, add_line, &t);
     if (st != SB_OK)
@@ -129,7 +129,7 @@ sebays_status sebays_model_open(const char *path, struct sebays_model **out)
         st = m ? share_new(&m->share) : sb_fail(SB_ENOMEM, "no memory for a model");
     }
     if (st == SB_OK)
-        st = sb_model_read(&m->model, file);
+        st = sb_model_map(&m->model, file);
     if (st == SB_OK)
         *out = m;
     else

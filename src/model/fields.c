@@ -85,6 +85,20 @@ static sb_status find(struct sb_fields *f, const char *name, enum sb_dtype dtype
                    f->st->path, name, have, want);
 }
 
+/* Looks at all before it looks for the one: without a way out the loop takes vectors. */
+static sb_status check_finite(const struct sb_fields *f, const struct sb_st_tensor *t,
+                              const float *x)
+{
+    bool bad = false;
+    for (size_t i = 0; i < t->count; i++)
+        bad |= !isfinite(x[i]);
+    for (size_t i = 0; bad && i < t->count; i++)
+        if (!isfinite(x[i]))
+            return sb_fail(SB_EFORMAT, "%s: tensor \"%s\": number %zu is not finite",
+                           f->st->path, t->name, i);
+    return SB_OK;
+}
+
 sb_status sb_fields_f32(struct sb_fields *f, const char *name, const struct sb_shape *s,
                         float *out)
 {
@@ -92,11 +106,7 @@ sb_status sb_fields_f32(struct sb_fields *f, const char *name, const struct sb_s
     sb_status st = find(f, name, SB_F32, s, &t);
     if (st == SB_OK)
         st = sb_st_read_f32(f->st, t, out, t->count);
-    for (size_t i = 0; st == SB_OK && i < t->count; i++)
-        if (!isfinite(out[i]))
-            st = sb_fail(SB_EFORMAT, "%s: tensor \"%s\": number %zu is not finite",
-                         f->st->path, name, i);
-    return st;
+    return st == SB_OK ? check_finite(f, t, out) : st;
 }
 
 sb_status sb_fields_i32(struct sb_fields *f, const char *name, const struct sb_shape *s,
@@ -105,6 +115,38 @@ sb_status sb_fields_i32(struct sb_fields *f, const char *name, const struct sb_s
     const struct sb_st_tensor *t;
     sb_status st = find(f, name, SB_I32, s, &t);
     return st == SB_OK ? sb_st_read_i32(f->st, t, out, t->count) : st;
+}
+
+bool sb_fields_aligned(const struct sb_st *st)
+{
+    for (size_t i = 0; i < st->tensors; i++)
+        if ((uintptr_t)st->tensor[i].data % sizeof(float) != 0)
+            return false;
+    return true;
+}
+
+sb_status sb_fields_take_f32(struct sb_fields *f, const char *name,
+                             const struct sb_shape *s, float **out)
+{
+    const struct sb_st_tensor *t;
+    if (!f->in_place)
+        return sb_fields_f32(f, name, s, *out);
+    sb_status st = find(f, name, SB_F32, s, &t);
+    if (st == SB_OK)
+        *out = (float *)(uintptr_t)t->data;
+    return st == SB_OK ? check_finite(f, t, *out) : st;
+}
+
+sb_status sb_fields_take_i32(struct sb_fields *f, const char *name,
+                             const struct sb_shape *s, int32_t **out)
+{
+    const struct sb_st_tensor *t;
+    if (!f->in_place)
+        return sb_fields_i32(f, name, s, *out);
+    sb_status st = find(f, name, SB_I32, s, &t);
+    if (st == SB_OK)
+        *out = (int32_t *)(uintptr_t)t->data;
+    return st;
 }
 
 sb_status sb_fields_finish(const struct sb_fields *f, const char *what)

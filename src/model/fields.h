@@ -9,6 +9,7 @@
 #ifndef SB_MODEL_FIELDS_H
 #define SB_MODEL_FIELDS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -40,6 +41,7 @@ static inline size_t sb_shape_count(const struct sb_shape *s)
 
 struct sb_fields {
     const struct sb_st *st; /* borrowed */
+    bool in_place;          /* the sb_fields_take_ functions point into the file */
     unsigned char *seen;    /* [st->tensors] owned: which were asked for */
     size_t next;            /* where the next one probably is */
 };
@@ -57,6 +59,16 @@ sb_status sb_fields_f32(struct sb_fields *f, const char *name, const struct sb_s
                         float *out);
 sb_status sb_fields_i32(struct sb_fields *f, const char *name, const struct sb_shape *s,
                         int32_t *out);
+
+/* Whether every tensor lies where its numbers can be used: in_place may be set. */
+bool sb_fields_aligned(const struct sb_st *st);
+
+/* The same, but in_place *out becomes the tensor itself, read only, for as long as the
+ * file is open. */
+sb_status sb_fields_take_f32(struct sb_fields *f, const char *name,
+                             const struct sb_shape *s, float **out);
+sb_status sb_fields_take_i32(struct sb_fields *f, const char *name,
+                             const struct sb_shape *s, int32_t **out);
 
 /* Every tensor was asked for. what: "model", for the sentence. */
 sb_status sb_fields_finish(const struct sb_fields *f, const char *what);

@@ -76,8 +76,8 @@ static sb_status set_sizes(struct sb_member *m, const struct sb_arch *a,
     return SB_OK;
 }
 
-sb_status sb_member_plan(struct sb_member *m, const struct sb_arch *a,
-                         const uint32_t *active, bool gauss)
+sb_status sb_member_plan_shell(struct sb_member *m, const struct sb_arch *a,
+                               const uint32_t *active, bool gauss)
 {
     *m = (struct sb_member){.gauss = gauss};
     m->figures = (struct sb_member_figures){NAN, NAN, NAN, 0};
@@ -87,7 +87,13 @@ sb_status sb_member_plan(struct sb_member *m, const struct sb_arch *a,
         return sb_fail(SB_ENOMEM, "no memory for a member of %u layers", a->weights);
     m->weights = a->weights;
     m->norms = a->norms;
-    sb_status st = set_sizes(m, a, active);
+    return set_sizes(m, a, active);
+}
+
+sb_status sb_member_plan(struct sb_member *m, const struct sb_arch *a,
+                         const uint32_t *active, bool gauss)
+{
+    sb_status st = sb_member_plan_shell(m, a, active, gauss);
     if (st != SB_OK)
         return st;
     size_t elements = cut_all(m, a, NULL);

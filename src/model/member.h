@@ -51,7 +51,7 @@ struct sb_member {
     bool gauss;
     uint64_t sample_seed;
     struct sb_member_figures figures;
-    void *memory; /* owned: all arrays */
+    void *memory; /* owned: all arrays; NULL: they are somebody else's */
     size_t bytes; /* of memory */
 };
 
@@ -63,6 +63,11 @@ sb_status sb_member_init(struct sb_member *m, const struct sb_net *net);
  * exist, NULL: all. */
 sb_status sb_member_plan(struct sb_member *m, const struct sb_arch *a,
                          const uint32_t *active, bool gauss);
+
+/* The same without memory for the numbers: the caller sets the arrays, which then are his
+ * and not the member's. Such a member is only read; it cannot be saved to or copied. */
+sb_status sb_member_plan_shell(struct sb_member *m, const struct sb_arch *a,
+                               const uint32_t *active, bool gauss);
 
 /* Accepts NULL, zeroed and half-built ones. */
 void sb_member_fini(struct sb_member *m);

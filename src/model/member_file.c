@@ -119,16 +119,22 @@ static sb_status plan(struct sb_fields *f, const char *prefix, const struct sb_a
         st = count_weights(f, sb_field_part(&name, "mu"), &a->node[k], &active[i++]);
     }
     if (st == SB_OK)
-        st = sb_member_plan(m, a, active, gauss);
+        st = (f->in_place ? sb_member_plan_shell : sb_member_plan)(m, a, active, gauss);
     if (st == SB_EARG)
         st = sb_fail(SB_EFORMAT, "%s: %s", f->st->path, sb_message());
     sb_free(active);
     return st;
 }
 
+/* All are looked at before the one is looked for, as in fields.c. */
 static sb_status check_positions(const struct sb_fields *f, const char *name,
                                  const struct sb_member_weight *x, uint32_t all)
 {
+    bool bad = x->position[0] < 0 || (uint32_t)x->position[x->nnz - 1] >= all;
+    for (uint32_t k = 1; k < x->nnz; k++)
+        bad |= x->position[k] <= x->position[k - 1];
+    if (!bad)
+        return SB_OK;
     for (uint32_t k = 0; k < x->nnz; k++) {
         int32_t p = x->position[k];
         if (p < 0 || (uint32_t)p >= all)
@@ -145,19 +151,22 @@ static sb_status check_positions(const struct sb_fields *f, const char *name,
 }
 
 static sb_status get_weight(struct sb_fields *f, struct sb_field *name,
-                            const struct sb_arch_node *n, struct sb_member_weight *x)
+                            const struct sb_arch_node *n, bool gauss,
+                            struct sb_member_weight *x)
 {
-    struct sb_shape s = x->position ? shape1(x->nnz) : sb_member_shape(n);
+    uint32_t all = sb_conv_weights(&n->conv);
+    bool sparse = x->nnz < all;
+    struct sb_shape s = sparse ? shape1(x->nnz) : sb_member_shape(n);
     struct sb_shape out = shape1(x->out);
-    sb_status st = sb_fields_f32(f, sb_field_part(name, "mu"), &s, x->mu);
-    if (st == SB_OK && x->position)
-        st = sb_fields_i32(f, sb_field_part(name, "positions"), &s, x->position);
-    if (st == SB_OK && x->position)
-        st = check_positions(f, name->name, x, sb_conv_weights(&n->conv));
-    if (st == SB_OK && x->rho)
-        st = sb_fields_f32(f, sb_field_part(name, "rho"), &s, x->rho);
-    if (st == SB_OK && x->bias)
-        st = sb_fields_f32(f, sb_field_part(name, "bias"), &out, x->bias);
+    sb_status st = sb_fields_take_f32(f, sb_field_part(name, "mu"), &s, &x->mu);
+    if (st == SB_OK && sparse)
+        st = sb_fields_take_i32(f, sb_field_part(name, "positions"), &s, &x->position);
+    if (st == SB_OK && sparse)
+        st = check_positions(f, name->name, x, all);
+    if (st == SB_OK && gauss)
+        st = sb_fields_take_f32(f, sb_field_part(name, "rho"), &s, &x->rho);
+    if (st == SB_OK && x->out > 0)
+        st = sb_fields_take_f32(f, sb_field_part(name, "bias"), &out, &x->bias);
     return st;
 }
 
@@ -165,13 +174,16 @@ static sb_status get_norm(struct sb_fields *f, struct sb_field *name,
                           struct sb_member_norm *x)
 {
     struct sb_shape s = shape1(x->channels);
-    sb_status st = sb_fields_f32(f, sb_field_part(name, "weight"), &s, x->gamma);
-    if (st == SB_OK)
-        st = sb_fields_f32(f, sb_field_part(name, "bias"), &s, x->beta);
-    if (st == SB_OK)
-        st = sb_fields_f32(f, sb_field_part(name, "running_mean"), &s, x->running_mean);
-    if (st == SB_OK)
-        st = sb_fields_f32(f, sb_field_part(name, "running_var"), &s, x->running_var);
+    const struct {
+        const char *name;
+        float **array;
+    } part[] = {{"weight", &x->gamma},
+                {"bias", &x->beta},
+                {"running_mean", &x->running_mean},
+                {"running_var", &x->running_var}};
+    sb_status st = SB_OK;
+    for (size_t i = 0; i < sizeof part / sizeof *part && st == SB_OK; i++)
+        st = sb_fields_take_f32(f, sb_field_part(name, part[i].name), &s, part[i].array);
     for (uint32_t c = 0; st == SB_OK && c < x->channels; c++)
         if (x->running_var[c] < 0)
             st = sb_fail(SB_EFORMAT, "%s: tensor \"%s\": number %u is negative",
@@ -192,7 +204,7 @@ sb_status sb_member_get(struct sb_fields *f, const char *prefix, const struct sb
         struct sb_field name;
         sb_field_begin(&name, prefix, n->name);
         if (n->kind == SB_NODE_WEIGHT)
-            st = get_weight(f, &name, n, &m->weight[i++]);
+            st = get_weight(f, &name, n, gauss, &m->weight[i++]);
         else if (n->kind == SB_NODE_NORM)
             st = get_norm(f, &name, &m->norm[j++]);
     }

@@ -101,6 +101,7 @@ void sb_model_fini(struct sb_model *m)
     sb_free(m->member);
     sb_arch_fini(&m->arch);
     sb_free(m->memory);
+    sb_st_close(&m->file);
     *m = (struct sb_model){0};
 }
 

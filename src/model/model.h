@@ -39,6 +39,7 @@
 
 #include "base/status.h"
 #include "model/member.h"
+#include "model/safetensors.h"
 #include "nn/arch.h"
 #include "nn/net.h"
 
@@ -60,7 +61,8 @@ struct sb_model {
     struct sb_arch arch;      /* owned; names and shapes of the layers */
     struct sb_member *member; /* [members] owned */
     uint32_t members, room;
-    void *memory; /* owned: what info points to */
+    void *memory;      /* owned: what info points to */
+    struct sb_st file; /* of a model that was mapped: its members' arrays are there */
 };
 
 /* A model without members; info is copied. SB_EARG for an unknown architecture, texts
@@ -79,9 +81,18 @@ sb_status sb_model_write(const struct sb_model *m, const char *path);
 /* m needs no fini after a failure, but may have it. */
 sb_status sb_model_read(struct sb_model *m, const char *path);
 
-/* The same for bytes in memory; path is for sentences only. */
+/* The same, but numbers stay in the mapped file, where they were checked: opening copies
+ * nothing, and processes that use one model share its memory. Whoever changes the file in
+ * place changes what its reader computes, and whoever truncates it kills the reader; files
+ * are to be replaced by renaming, as sb_model_write does. */
+sb_status sb_model_map(struct sb_model *m, const char *path);
+
+/* Both for bytes in memory, which the second borrows until fini; path is for sentences
+ * only. */
 sb_status sb_model_read_bytes(struct sb_model *m, const char *path, const void *bytes,
                               size_t size);
+sb_status sb_model_map_bytes(struct sb_model *m, const char *path, const void *bytes,
+                             size_t size);
 
 struct sb_model_plan {
     uint32_t max_batch;

@@ -203,7 +203,7 @@ static sb_status read_member(struct sb_fields *f, struct sb_model *m, uint32_t i
     return s;
 }
 
-static sb_status read_model(struct sb_model *m, const struct sb_st *st)
+static sb_status read_model(struct sb_model *m, const struct sb_st *st, bool in_place)
 {
     struct description d = {0};
     struct sb_fields f = {0};
@@ -218,6 +218,7 @@ static sb_status read_model(struct sb_model *m, const struct sb_st *st)
     s = check_members(st, m, d.members);
     if (s == SB_OK)
         s = sb_fields_init(&f, st);
+    f.in_place = in_place;
     for (size_t i = 0; s == SB_OK && i < json_array_size(d.members); i++)
         s = read_member(&f, m, (uint32_t)i, json_array_get(d.members, i));
     if (s == SB_OK)
@@ -236,9 +237,38 @@ sb_status sb_model_read(struct sb_model *m, const char *path)
     *m = (struct sb_model){0};
     sb_status s = sb_st_open(&st, path);
     if (s == SB_OK)
-        s = read_model(m, &st);
+        s = read_model(m, &st, false);
     sb_st_close(&st);
     return s;
+}
+
+/* Takes st over. */
+static sb_status keep_in_place(struct sb_model *m, struct sb_st *st)
+{
+    bool in_place = sb_fields_aligned(st);
+    sb_status s = read_model(m, st, in_place);
+    if (s == SB_OK && in_place)
+        m->file = *st;
+    else
+        sb_st_close(st);
+    return s;
+}
+
+sb_status sb_model_map(struct sb_model *m, const char *path)
+{
+    struct sb_st st;
+    *m = (struct sb_model){0};
+    sb_status s = sb_st_open(&st, path);
+    return s == SB_OK ? keep_in_place(m, &st) : s;
+}
+
+sb_status sb_model_map_bytes(struct sb_model *m, const char *path, const void *bytes,
+                             size_t size)
+{
+    struct sb_st st;
+    *m = (struct sb_model){0};
+    sb_status s = sb_st_open_bytes(&st, path, bytes, size);
+    return s == SB_OK ? keep_in_place(m, &st) : s;
 }
 
 sb_status sb_model_read_bytes(struct sb_model *m, const char *path, const void *bytes,
@@ -248,7 +278,7 @@ sb_status sb_model_read_bytes(struct sb_model *m, const char *path, const void *
     *m = (struct sb_model){0};
     sb_status s = sb_st_open_bytes(&st, path, bytes, size);
     if (s == SB_OK)
-        s = read_model(m, &st);
+        s = read_model(m, &st, false);
     sb_st_close(&st);
     return s;
 }

@@ -63,6 +63,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (st == SB_OK) {
         assert(m.members > 0);
         assert(sb_inspect_model(&m, size, drop, NULL) == SB_OK);
+        sb_model_fini(&m);
+        st = sb_model_map_bytes(&m, "fuzz", data, size);
+        assert(st == SB_OK);
         use(&m);
     } else {
         assert(strncmp(sb_message(), "fuzz: ", 6) == 0);

@@ -147,11 +147,43 @@ static void what_was_written_is_read(void **state)
             same_member(&a.member[i], &b.member[i]);
         assert_int_equal(sb_model_write(&b, other), SB_OK);
         same_bytes(path, other);
+        sb_model_fini(&b);
+        assert_int_equal(sb_model_map(&b, path), SB_OK);
+        same_info(&a.info, &b.info);
+        assert_null(b.member[0].memory); /* its numbers are in the file */
+        assert_int_equal(sb_model_write(&b, other), SB_OK);
+        same_bytes(path, other);
         sb_model_fini(&a);
         sb_model_fini(&b);
     }
     sb_model_fini(NULL);
     assert_int_equal(sb_mem_live(), live);
+}
+
+/* A file of another writer may put numbers at any byte: then they are copied. */
+static void numbers_at_odd_places_are_copied(void **state)
+{
+    (void)state;
+    struct sb_model a, b;
+    struct sb_map map;
+    make(&a, "mlp-7", 0.5, true, 2);
+    assert_int_equal(sb_model_write(&a, path), SB_OK);
+    assert_int_equal(sb_map_open(&map, path), SB_OK);
+    unsigned char *odd = malloc(map.size + 1);
+    uint64_t header;
+    assert_non_null(odd);
+    memcpy(&header, map.data, 8);
+    memcpy(odd, map.data, 8 + header);
+    odd[8 + header] = ' '; /* the header is a byte longer */
+    memcpy(odd + 9 + header, map.data + 8 + header, map.size - 8 - header);
+    header++;
+    memcpy(odd, &header, 8);
+    assert_int_equal(sb_model_map_bytes(&b, "odd", odd, map.size + 1), SB_OK);
+    free(odd);
+    same_member(&a.member[1], &b.member[1]);
+    sb_map_close(&map);
+    sb_model_fini(&a);
+    sb_model_fini(&b);
 }
 
 static void a_model_predicts_as_its_network_did(void **state)
@@ -262,6 +294,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_was_written_is_read),
+        cmocka_unit_test(numbers_at_odd_places_are_copied),
         cmocka_unit_test(a_model_predicts_as_its_network_did),
         cmocka_unit_test(bad_descriptions_are_refused),
         cmocka_unit_test(what_cannot_be_written_is_refused),

@@ -295,6 +295,7 @@ static void read_refused(const char *file, const char *sentence)
     size_t live = sb_mem_live();
     snprintf(want, sizeof want, "%s: %s", file, sentence);
     refused(sb_model_read(&m, file), SB_EFORMAT, want);
+    refused(sb_model_map(&m, file), SB_EFORMAT, want);
     assert_int_equal(sb_mem_live(), live);
 }
 
@@ -387,6 +388,7 @@ static void every_truncation_is_refused(void **state)
         unsigned char *part = sb_malloc(size, 1);
         memcpy(part, map.data, size);
         assert_int_equal(sb_model_read_bytes(&m, "m", part, size), SB_EFORMAT);
+        assert_int_equal(sb_model_map_bytes(&m, "m", part, size), SB_EFORMAT);
         sb_free(part);
     }
     assert_int_equal(sb_model_read_bytes(&m, "m", map.data, map.size), SB_OK);
