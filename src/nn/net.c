@@ -78,7 +78,7 @@ static size_t scratch_of(const struct sb_net *n)
 static sb_status init_scratch(struct sb_net *n, const struct sb_net_options *o)
 {
     size_t most = o->lender ? 0 : scratch_of(n);
-    for (uint32_t i = 0; i < o->lenders; i++) {
+    for (uint32_t i = 0; o->lender && i < o->lenders; i++) {
         size_t bytes = scratch_of(&o->lender[i]);
         most = bytes > most ? bytes : most;
     }
