@@ -18,7 +18,7 @@ configure:
 
 quickstart: build ## train SeBayS on Fashion-MNIST into runs/quickstart: a table and a report
 	build/sebays train recipes/quickstart.ini --out runs/quickstart --resume
-	@if build/sebays eval --help >/dev/null 2>&1; then build/sebays eval runs/quickstart; fi
+	build/sebays eval runs/quickstart
 	build/sebays report runs/quickstart
 
 test: deps ## all tests: release, sanitizers, NEON under emulation

@@ -8,25 +8,8 @@ here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 cp -r "$here/sebays" "$here/dnn" "$here/going" "$work" && cd "$work" || exit 1
-failed=0
-
-fault()
-{
-    echo "FAILED: $1"
-    failed=1
-}
-
-# refused CODE SENTENCE ARGUMENTS...
-refused()
-{
-    want_code=$1 want=$2
-    shift 2
-    "$sebays" "$@" >out 2>err
-    code=$?
-    [ $code -eq "$want_code" ] || fault "sebays $*: exit code $code, want $want_code"
-    [ "$(cat err)" = "$want" ] || fault "sebays $*: said '$(cat err)', want '$want'"
-    [ -s out ] && fault "sebays $*: wrote to standard output"
-}
+# shellcheck source=tests/cli/expect.sh
+. "$here/../cli/expect.sh"
 
 # page FILE ARGUMENTS...
 page()
