@@ -17,6 +17,7 @@
 enum {
     REASON_BYTES = 128,
     CHUNK_BYTES_MOST = 8 << 20,
+    LIBPNG_BYTES_MOST = CHUNK_BYTES_MOST + 4096, /* a chunk, and what goes with it */
     CHUNKS_MOST = 1000,
     DEFLATE_MOST = 1032
 };
@@ -48,9 +49,12 @@ static void on_warning(png_structp png, png_const_charp reason)
     (void)reason;
 }
 
+/* libpng's own limit only makes it warn, and then ask for what the chunk's length says. */
 static png_voidp on_malloc(png_structp png, png_alloc_size_t size)
 {
     struct job *j = png_get_mem_ptr(png);
+    if (size > LIBPNG_BYTES_MOST)
+        png_error(png, "a chunk of more than 8 MiB");
     void *block = sb_malloc(size, 1);
     if (!block)
         j->no_memory = true;

@@ -175,6 +175,12 @@ static void malformed_png(void **state)
     put_in_header(b, 16, PNG_WIDTH);
     put_in_header(b, 20, PNG_HEIGHT + 1);
     refused_file(b, size, "x: not a sound PNG file: Not enough image data");
+    sb_mem_peak_reset();
+    put_u32(b + 33, 0x53000000); /* the chunk after the header */
+    memcpy(b + 37, "sPLT", 4);
+    refused_file(b, size, "x: not a sound PNG file: a chunk of more than 8 MiB");
+    assert_true(sb_mem_peak() < 1 << 20);
+    size = load("rgb8", ".png", b);
     put_in_header(b, 20, PNG_HEIGHT - 1); /* more than there should be: no loss */
     unsigned char out[3];
     struct sb_image_file f = {.name = "x", .data = b, .size = size};
