@@ -54,6 +54,35 @@ SB_INLINE v8 v8_set(float x)
     return (v8){x, x, x, x, x, x, x, x};
 }
 
+/* p[0] to p[3], twice; p has any alignment. */
+SB_INLINE v8 v8_quad(const float *p)
+{
+#if defined(__AVX2__)
+    return (v8)_mm256_broadcast_ps((const __m128 *)p);
+#else
+    return (v8){p[0], p[1], p[2], p[3], p[0], p[1], p[2], p[3]};
+#endif
+}
+
+/* All of p[i] of such a quad: a shuffle instead of another load. */
+SB_INLINE v8 v8_of_quad(v8 q, const int i)
+{
+#if defined(__AVX2__)
+    switch (i) {
+    case 0:
+        return (v8)_mm256_permute_ps((__m256)q, 0x00);
+    case 1:
+        return (v8)_mm256_permute_ps((__m256)q, 0x55);
+    case 2:
+        return (v8)_mm256_permute_ps((__m256)q, 0xaa);
+    default:
+        return (v8)_mm256_permute_ps((__m256)q, 0xff);
+    }
+#else
+    return v8_set(q[i]);
+#endif
+}
+
 SB_INLINE v8i v8i_set(int32_t x)
 {
     return (v8i){x, x, x, x, x, x, x, x};
