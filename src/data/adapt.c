@@ -73,6 +73,7 @@ sb_status sb_adapt(struct sb_dataset *out, const struct sb_dataset *from,
     out->width = shape->width;
     out->images = NULL;
     out->fetch = fetch;
+    out->name_of = NULL;
     out->reader = (void *)(uintptr_t)from;
     return SB_OK;
 }

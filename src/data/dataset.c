@@ -86,13 +86,20 @@ static sb_status not_recognised(const struct sb_probe *p)
                    p->directory ? "directory" : "file", list);
 }
 
-/* READERS: none of them. */
-static size_t find_reader(const struct sb_probe *p)
+sb_status sb_reader_find(const char *path, struct sb_probe *p,
+                         const struct sb_reader **out)
 {
     size_t i = 0;
+    *out = NULL;
+    sb_status st = look_at(p, path);
+    if (st != SB_OK)
+        return st;
     while (i < READERS && !readers[i]->probe(p))
         i++;
-    return i;
+    if (i == READERS)
+        return not_recognised(p);
+    *out = readers[i];
+    return SB_OK;
 }
 
 /* A file that is one split by its name must not pass for the other. */
@@ -141,19 +148,17 @@ sb_status sb_dataset_open_with(struct sb_dataset *d, const char *path,
                                const struct sb_open_options *o)
 {
     struct sb_probe p;
+    const struct sb_reader *reader;
     *d = (struct sb_dataset){0};
-    sb_status st = look_at(&p, path);
+    sb_status st = sb_reader_find(path, &p, &reader);
     if (st != SB_OK)
         return st;
-    size_t reader = find_reader(&p);
-    if (reader == READERS)
-        return not_recognised(&p);
-    if (!p.directory)
+    if (!p.directory && !o->any_name)
         st = check_name(path, o->split);
     if (st == SB_OK)
         st = copy_path(d, path);
     if (st == SB_OK)
-        st = readers[reader]->open(d, &p, o);
+        st = reader->open(d, &p, o);
     if (st == SB_OK)
         st = check_size(d, o);
     if (st != SB_OK)

@@ -51,7 +51,9 @@ struct sb_dataset {
     /* Streamed images: out = image i, [channels][height][width]. Called from several
      * threads at once; a failure's sentence names the file. */
     sb_status (*fetch)(const struct sb_dataset *d, uint32_t i, uint8_t *out);
-    void *reader;                      /* what fetch needs; owned ... */
+    /* The file that example i is, within path, as UTF-8; NULL: examples are no files. */
+    void (*name_of)(const struct sb_dataset *d, uint32_t i, char *out, size_t size);
+    void *reader;                      /* what these need; owned ... */
     void (*reader_free)(void *reader); /* ... and given back by this; not NULL then */
 };
 
@@ -63,6 +65,8 @@ struct sb_open_options {
     const struct sb_dataset *like;
     /* Labels may be missing, as for prediction: then labels is NULL and classes 0. */
     bool unlabelled;
+    /* A file may be of either split by its name: nobody is tested. */
+    bool any_name;
     /* Image files become this size; 0: that of the first one. */
     uint32_t height, width;
 };

@@ -40,6 +40,10 @@ extern const struct sb_reader
     sb_reader_folder;                        /* a folder of PNG, JPEG files per class */
 extern const struct sb_reader sb_reader_csv; /* any text: asked last */
 
+/* Looks at a path and finds whose it is; SB_EFORMAT: nobody's. p borrows path. */
+sb_status sb_reader_find(const char *path, struct sb_probe *p,
+                         const struct sb_reader **out);
+
 /* "train" or "test". */
 const char *sb_split_name(enum sb_split split);
 

@@ -263,6 +263,11 @@ size_t sb_unpack_position(const struct sb_unpack *u)
     return u->packed ? (size_t)(u->u.z.next_in - u->map.data) : u->at;
 }
 
+size_t sb_unpack_size(const struct sb_unpack *u)
+{
+    return u->map.size;
+}
+
 void sb_unpack_free(struct sb_unpack *u)
 {
     if (!u)

@@ -42,8 +42,9 @@ sb_status sb_unpack_new(struct sb_unpack **out, const char *path);
 /* Up to size more bytes, unpacked if need be; fewer only at the end. */
 sb_status sb_unpack_read(struct sb_unpack *u, void *to, size_t size, size_t *got);
 
-/* How much of the file has been read, packed as it is. */
+/* How much of the file has been read and how large it is, packed as it is. */
 size_t sb_unpack_position(const struct sb_unpack *u);
+size_t sb_unpack_size(const struct sb_unpack *u);
 
 /* Accepts NULL. */
 void sb_unpack_free(struct sb_unpack *u);

@@ -18,6 +18,13 @@ static bool begins(const struct sb_image_file *f, const unsigned char *magic, si
     return f->size >= size && memcmp(f->data, magic, size) == 0;
 }
 
+bool sb_image_is(const unsigned char *head, size_t size)
+{
+    struct sb_image_file f = {.data = head, .size = size};
+    return begins(&f, png_magic, sizeof png_magic) ||
+           begins(&f, jpeg_magic, sizeof jpeg_magic);
+}
+
 /* By content: the name's ending may be wrong. */
 static sb_status choose(const struct sb_image_file *f, decode_fn **decode)
 {

@@ -39,6 +39,9 @@ struct sb_image_shape {
     uint32_t channels, height, width; /* channels: 1 grey, 3 colour */
 };
 
+/* Whether bytes begin like a PNG or JPEG file. */
+bool sb_image_is(const unsigned char *head, size_t size);
+
 /* What the file's header says. SB_EFORMAT; SB_EMISSING if this build cannot read it. */
 sb_status sb_image_look(const struct sb_image_file *f, struct sb_image_shape *shape);
 

@@ -5,8 +5,8 @@
  * columns.h.
  */
 #include <stdio.h>
+#include <string.h>
 
-#include "data/reader.h"
 #include "readers/table.h"
 
 #define UNPACKED_MOST ((size_t)1 << 36) /* of a compressed file; deflate bounds it too */
@@ -42,19 +42,28 @@ static bool probe(const struct sb_probe *p)
     return true;
 }
 
+sb_status sb_table_find(const struct sb_probe *p, enum sb_split split,
+                        char out[SB_PATH_BYTES])
+{
+    if (p->directory)
+        return find_file(p->path, split, out)
+                   ? SB_OK
+                   : sb_fail(SB_EIO, "there is no %s.csv (nor .tsv or .txt) in %s",
+                             sb_split_name(split), p->path);
+    int n = snprintf(out, SB_PATH_BYTES, "%s", p->path);
+    if (n < 0 || n >= SB_PATH_BYTES)
+        return sb_fail(SB_EARG, "a path of %zu bytes is too long", strlen(p->path));
+    return SB_OK;
+}
+
 static sb_status open_text(struct sb_dataset *d, const struct sb_probe *p,
                            const struct sb_open_options *o)
 {
-    char found[SB_PATH_BYTES];
-    const char *path = p->path;
+    char path[SB_PATH_BYTES];
     struct sb_bytes b;
-    if (p->directory) {
-        if (!find_file(p->path, o->split, found))
-            return sb_fail(SB_EIO, "there is no %s.csv (nor .tsv or .txt) in %s",
-                           sb_split_name(o->split), p->path);
-        path = found;
-    }
-    sb_status st = sb_bytes_open(&b, path, UNPACKED_MOST);
+    sb_status st = sb_table_find(p, o->split, path);
+    if (st == SB_OK)
+        st = sb_bytes_open(&b, path, UNPACKED_MOST);
     if (st != SB_OK)
         return st;
     d->format = "csv";

@@ -3,6 +3,7 @@
  *     pets/cat/1.png pets/cat/2.jpg pets/dog/7.jpeg     all there is, no test part
  *     pets/train/cat/... pets/test/dog/...              or val/ where there is no test/
  *     pets/1.png pets/2.png                             without labels, for prediction
+ *     pets/1.png                                        one file, likewise
  *
  * Class names are the folders', which must be UTF-8, in bytewise order; a test part has
  * the classes of the training part, in whole or in part. Within a class, files are in
@@ -95,6 +96,31 @@ static sb_status fetch(const struct sb_dataset *d, uint32_t i, uint8_t *out)
     return read_image(d, i, &shape, out);
 }
 
+/* A name that may not be UTF-8, for a text that must be. */
+static void spell(const char *name, char *out, size_t size)
+{
+    bool fine = sb_names_valid(name, strlen(name));
+    size_t used = 0;
+    for (const char *s = name; *s != '\0' && used + 5 < size; s++) {
+        unsigned char c = (unsigned char)*s;
+        bool plain = fine || (c >= 0x20 && c < 0x7f);
+        used += (size_t)snprintf(out + used, size - used, plain ? "%c" : "\\x%02x", c);
+    }
+}
+
+/* Within the data set: "cat/1.png". */
+static void name_of(const struct sb_dataset *d, uint32_t i, char *out, size_t size)
+{
+    const struct folder *f = d->reader;
+    size_t used = 0;
+    if (f->folders.count > 0) {
+        spell(f->folders.name[folder_of(f, i)], out, size);
+        used = strlen(out);
+        used += (size_t)snprintf(out + used, size - used, "/");
+    }
+    spell(f->files.name[i], out + used, size - used);
+}
+
 static sb_status shape_like(struct sb_dataset *d, const struct sb_dataset *like)
 {
     if (like->element != SB_BYTES || (like->channels != 1 && like->channels != 3))
@@ -157,7 +183,7 @@ static bool probe(const struct sb_probe *p)
 {
     char part[SB_PATH_BYTES];
     if (!p->directory)
-        return false;
+        return sb_image_is(p->head, p->have);
     for (int split = SB_SPLIT_TRAIN; split <= SB_SPLIT_TEST; split++)
         if (find_part(p->path, (enum sb_split)split, part) &&
             sb_content_has_image(part, true))
@@ -186,18 +212,6 @@ static sb_status choose_directory(struct folder *f, struct sb_dataset *d,
 }
 
 /* ---- classes ---- */
-
-/* A name that may not be UTF-8, for a message that must be. */
-static void spell(const char *name, char *out, size_t size)
-{
-    bool fine = sb_names_valid(name, strlen(name));
-    size_t used = 0;
-    for (const char *s = name; *s != '\0' && used + 5 < size; s++) {
-        unsigned char c = (unsigned char)*s;
-        bool plain = fine || (c >= 0x20 && c < 0x7f);
-        used += (size_t)snprintf(out + used, size - used, plain ? "%c" : "\\x%02x", c);
-    }
-}
 
 static sb_status check_names(const struct sb_listing *l, const char *directory)
 {
@@ -247,7 +261,7 @@ static sb_status list_classes(struct sb_listing *classes, const struct folder *f
         return copy_names(classes, o->like->class_names, o->like->classes);
     bool parts = !d->whole && find_part(d->path, SB_SPLIT_TRAIN, train);
     sb_status st = list_folders(classes, parts ? train : f->directory);
-    if (st == SB_OK && classes->count < 2)
+    if (st == SB_OK && classes->count < 2 && !o->unlabelled)
         st = sb_fail(SB_EFORMAT, "%s has one class folder, %s; want two or more",
                      parts ? train : f->directory, classes->name[0]);
     return st;
@@ -267,6 +281,8 @@ static sb_status take_labels(struct sb_dataset *d, const struct sb_listing *clas
 {
     const struct folder *f = d->reader;
     uint32_t label;
+    if (classes->count < 2) /* of an unlabelled set */
+        return SB_OK;
     d->labels = sb_malloc(d->n, sizeof *d->labels);
     if (!d->labels)
         return sb_fail(SB_ENOMEM, "%s: no memory for %u labels", d->path, d->n);
@@ -368,10 +384,31 @@ static sb_status list_all(struct sb_dataset *d, const struct sb_open_options *o)
     return st;
 }
 
+/* A single file is all that its directory has. */
+static sb_status list_one(struct sb_dataset *d, const struct sb_open_options *o)
+{
+    struct folder *f = d->reader;
+    const char *base = sb_reader_basename(d->path);
+    if (!o->unlabelled)
+        return sb_fail(SB_EFORMAT, "%s is one image, which has no label; want a folder",
+                       d->path);
+    int n = snprintf(f->directory, sizeof f->directory, "%.*s", (int)(base - d->path),
+                     d->path);
+    if (n == 0)
+        memcpy(f->directory, "./", sizeof "./");
+    f->first = sb_calloc(1, sizeof *f->first);
+    if (!f->first || n < 0 || (size_t)n >= sizeof f->directory)
+        return sb_fail(f->first ? SB_EARG : SB_ENOMEM, "%s: no room for its name",
+                       d->path);
+    sb_status st = sb_listing_add(&f->files, base);
+    d->n = 1;
+    d->whole = true;
+    return st == SB_OK ? sb_listing_finish(&f->files) : st;
+}
+
 static sb_status open_folder(struct sb_dataset *d, const struct sb_probe *p,
                              const struct sb_open_options *o)
 {
-    (void)p;
     struct folder *f = sb_calloc(1, sizeof *f);
     if (!f)
         return sb_fail(SB_ENOMEM, "%s: no memory to list it", d->path);
@@ -379,7 +416,8 @@ static sb_status open_folder(struct sb_dataset *d, const struct sb_probe *p,
     d->reader_free = folder_free;
     d->fetch = fetch;
     d->format = sb_reader_folder.name;
-    sb_status st = list_all(d, o);
+    d->name_of = name_of;
+    sb_status st = p->directory ? list_all(d, o) : list_one(d, o);
     if (st == SB_OK && f->folders.count > 0)
         st = label_files(d, o);
     return st == SB_OK ? decide_shape(d, o) : st;

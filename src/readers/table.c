@@ -15,6 +15,7 @@
 #include "data/columns.h"
 #include "data/reader.h"
 #include "files/csv_text.h"
+#include "readers/table_value.h"
 
 enum {
     COLUMNS_MOST = 1 << 16,
@@ -73,15 +74,6 @@ static sb_status each_field(struct table *t, field_fn *fn, void *context)
         t->rows++;
     }
     return st;
-}
-
-static sb_status missing(const struct table *t, const struct sb_csv *c, uint32_t i)
-{
-    char title[SB_COLUMN_TITLE];
-    return sb_fail(SB_EFORMAT,
-                   "%s: line %llu, %s: the value is missing; fill it in or leave the row "
-                   "out",
-                   c->name, line_of(c), sb_columns_title(t->use, i, title));
 }
 
 /* ---- the first row ---- */
@@ -245,7 +237,7 @@ static sb_status learn_kind(struct table *t, void *context, const struct sb_csv 
     if (column->kind == SB_COLUMN_UNUSED)
         return SB_OK;
     if (sb_csv_missing(f))
-        return missing(t, c, i);
+        return sb_table_missing(t->use, c, i);
     if (column->kind == SB_COLUMN_NUMBER && !sb_csv_number(f->text, f->size, &x)) {
         column->kind = SB_COLUMN_CATEGORY;
         column->odd_line = c->row_line;
@@ -345,60 +337,20 @@ static sb_status follow(struct table *t, bool header)
 
 /* ---- values ---- */
 
-static sb_status unknown(const struct table *t, const struct sb_csv *c,
-                         const struct sb_field *f, uint32_t i, const char *what)
-{
-    char title[SB_COLUMN_TITLE];
-    return sb_fail(SB_EFORMAT, "%s: line %llu, %s: %.*s is %s%s", c->name, line_of(c),
-                   sb_columns_title(t->use, i, title), (int)(f->size < 64 ? f->size : 64),
-                   f->text, what, t->o->like ? t->o->like->path : t->begin.name);
-}
-
-static sb_status put_number(const struct table *t, const struct sb_csv *c,
-                            const struct sb_field *f, uint32_t i, float *out)
-{
-    char title[SB_COLUMN_TITLE];
-    double x;
-    if (!sb_csv_number(f->text, f->size, &x))
-        return unknown(t, c, f, i, "no number, as the column has in ");
-    *out = (float)x;
-    if (isfinite(*out))
-        return SB_OK;
-    return sb_fail(SB_EFORMAT, "%s: line %llu, %s: %.*s is too large for a 32-bit float",
-                   c->name, line_of(c), sb_columns_title(t->use, i, title), (int)f->size,
-                   f->text);
-}
-
 static sb_status put_value(struct table *t, void *context, const struct sb_csv *c,
                            struct sb_field *f, uint32_t i)
 {
     struct sb_dataset *d = context;
-    uint32_t k = i + (t->label == t->width && t->use->label <= i), number = 0;
-    const struct sb_column *column = &t->use->column[k];
-    float *row = (float *)d->copy + t->rows * t->use->features + column->feature;
-    char room[SB_FIELD_MOST];
+    uint32_t k = i + (t->label == t->width && t->use->label <= i);
     if (t->rows >= d->n)
         return sb_fail(SB_EIO, "%s: it grew while it was read", c->name);
-    if (column->kind == SB_COLUMN_UNUSED)
-        return SB_OK;
-    if (sb_csv_missing(f))
-        return missing(t, c, k);
-    if (column->kind == SB_COLUMN_NUMBER)
-        return put_number(t, c, f, k, row);
-    sb_status st = sb_csv_text(c, f, room);
-    if (st != SB_OK)
-        return st;
-    bool found = sb_words_find(&column->words, f->text, f->size, &number);
-    if (column->kind == SB_COLUMN_LABEL) {
-        if (!found)
-            return unknown(t, c, f, k, "not among the classes of ");
-        d->labels[t->rows] = number;
-        return SB_OK;
-    }
-    if (!found)
-        return unknown(t, c, f, k, "not among the categories of ");
-    row[number] = 1.0f;
-    return SB_OK;
+    struct sb_table_row to = {
+        .columns = t->use,
+        .like = t->o->like ? t->o->like->path : t->begin.name,
+        .features = (float *)d->copy + t->rows * t->use->features,
+        .label = d->labels ? &d->labels[t->rows] : NULL,
+    };
+    return sb_table_value(&to, c, f, k);
 }
 
 static sb_status name_classes(struct sb_dataset *d, const struct sb_words *w)

@@ -1,0 +1,365 @@
+/* rows - see rows.h. */
+#include "readers/rows.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "readers/table_value.h"
+
+enum {
+    FIRST_ROOM = 1 << 16,
+    MOST_ROOM = 1 << 26, /* of one row, then */
+    COLUMNS_MOST = 1 << 16,
+    IDLE_MS = 200
+};
+
+/* ---- the buffer ---- */
+
+sb_status sb_rows_init(struct sb_rows *r, const struct sb_rows_options *o)
+{
+    *r = (struct sb_rows){.o = *o, .failure = SB_FAILURE_NONE};
+    r->path = sb_malloc(strlen(o->path) + 1, 1);
+    r->buffer = sb_malloc(FIRST_ROOM, 1);
+    if (!r->path || !r->buffer)
+        return sb_fail(SB_ENOMEM, "%s: no memory to read it", o->path);
+    memcpy(r->path, o->path, strlen(o->path) + 1);
+    r->o.path = r->path;
+    r->room = FIRST_ROOM;
+    r->at = (struct sb_csv){
+        .name = r->path, .at = r->buffer, .end = r->buffer, .separator = ',', .line = 1};
+    return o->fd < 0 ? sb_unpack_new(&r->file, o->path) : SB_OK;
+}
+
+void sb_rows_fini(struct sb_rows *r)
+{
+    if (!r)
+        return;
+    sb_unpack_free(r->file);
+    sb_free(r->path);
+    sb_free(r->buffer);
+    sb_free(r->column);
+    *r = (struct sb_rows){0};
+}
+
+/* What is not taken yet goes to the front; if it needs more than half, there is more room. */
+static sb_status make_room(struct sb_rows *r)
+{
+    size_t left = r->have - (size_t)(r->at.at - r->buffer);
+    memmove(r->buffer, r->at.at, left);
+    r->have = left;
+    r->at.at = r->buffer;
+    if (left <= r->room / 2)
+        return SB_OK;
+    if (r->room >= MOST_ROOM)
+        return sb_fail(SB_EFORMAT,
+                       "%s: the row that begins in line %llu has more than %d MiB; is a "
+                       "quote not closed?",
+                       r->o.path, (unsigned long long)r->at.line, MOST_ROOM >> 21);
+    char *larger = sb_malloc(2 * r->room, 1);
+    if (!larger)
+        return sb_fail(SB_ENOMEM, "%s: no memory for a row of %zu bytes", r->o.path,
+                       left);
+    memcpy(larger, r->buffer, left);
+    sb_free(r->buffer);
+    r->buffer = larger;
+    r->at.at = larger;
+    r->room *= 2;
+    return SB_OK;
+}
+
+static bool ready(const struct sb_rows *r)
+{
+    struct pollfd p = {.fd = r->o.fd, .events = POLLIN};
+    return r->file || poll(&p, 1, 0) > 0;
+}
+
+/* What a descriptor has, once it has something. */
+static sb_status read_some(struct sb_rows *r, char *to, size_t size, size_t *got)
+{
+    struct pollfd p = {.fd = r->o.fd, .events = POLLIN};
+    for (;;) {
+        if (poll(&p, 1, IDLE_MS) > 0) {
+            ssize_t n = read(r->o.fd, to, size);
+            *got = n > 0 ? (size_t)n : 0;
+            if (n >= 0)
+                return SB_OK;
+            if (errno != EINTR && errno != EAGAIN)
+                return sb_file_failed("read", r->o.path);
+        }
+        sb_status st = r->o.idle ? r->o.idle(r->o.context) : SB_OK;
+        if (st != SB_OK)
+            return st;
+    }
+}
+
+/* Complete rows end with the last line that does. */
+static void find_end(struct sb_rows *r)
+{
+    const char *end = r->buffer + r->have;
+    while (!r->ended && end > r->at.at && end[-1] != '\n')
+        end--;
+    r->at.end = end;
+}
+
+/* More text. A long row is not looked at again for every few bytes that come. */
+static sb_status read_more(struct sb_rows *r)
+{
+    sb_status st = make_room(r);
+    size_t want = r->have < FIRST_ROOM ? r->have + 1 : 2 * r->have;
+    while (st == SB_OK && !r->ended && r->have < want && r->have < r->room) {
+        char *to = r->buffer + r->have;
+        size_t got = 0, size = r->room - r->have;
+        st = r->file ? sb_unpack_read(r->file, to, size, &got)
+                     : read_some(r, to, size, &got);
+        r->ended = st == SB_OK && got == 0;
+        r->have += got;
+    }
+    find_end(r);
+    return st;
+}
+
+/* ---- the first row ---- */
+
+static sb_status next_field(struct sb_rows *r, struct sb_field *f)
+{
+    sb_status st = sb_csv_field(&r->at, f);
+    r->cut = st != SB_OK && r->at.at == r->at.end && !r->ended;
+    return st;
+}
+
+static sb_status begin_text(struct sb_rows *r)
+{
+    size_t n = (size_t)(r->at.end - r->at.at);
+    if (n >= 2 &&
+        (memcmp(r->at.at, "\xff\xfe", 2) == 0 || memcmp(r->at.at, "\xfe\xff", 2) == 0))
+        return sb_fail(SB_EFORMAT, "%s: it is UTF-16; save it as UTF-8", r->o.path);
+    if (n >= 3 && memcmp(r->at.at, "\xef\xbb\xbf", 3) == 0) {
+        r->at.at += 3;
+        n -= 3;
+    }
+    r->at.separator = sb_csv_separator(r->at.at, n, r->o.columns->count);
+    return SB_OK;
+}
+
+/* How many fields the row has, and how many of them are numbers or missing. */
+static sb_status count_fields(struct sb_rows *r, uint32_t *fields, uint32_t *numbers)
+{
+    sb_status st = SB_OK;
+    *fields = *numbers = 0;
+    while (r->at.more && st == SB_OK && *fields < COLUMNS_MOST) {
+        struct sb_field f;
+        double x;
+        st = next_field(r, &f);
+        if (st != SB_OK)
+            break;
+        *numbers +=
+            sb_csv_number(f.text, f.size, &x) || (f.size > 0 && sb_csv_missing(&f));
+        ++*fields;
+    }
+    if (st == SB_OK && r->at.more)
+        st = sb_fail(SB_EFORMAT, "%s: line %llu has more than %d fields", r->o.path,
+                     (unsigned long long)r->at.row_line, COLUMNS_MOST);
+    return st;
+}
+
+/* The columns whose names the row's fields are; field[k] = the number from 1 of the field
+ * that is column k. *twice: the number of a field whose name was there before; 0: none. */
+static sb_status find_names(struct sb_rows *r, uint32_t fields, uint32_t *field,
+                            uint32_t *twice)
+{
+    const struct sb_columns *c = r->o.columns;
+    *twice = 0;
+    memset(field, 0, c->count * sizeof *field);
+    for (uint32_t i = 0; i < fields; i++) {
+        struct sb_field f;
+        char room[SB_FIELD_MOST];
+        uint32_t k = c->count;
+        sb_status st = next_field(r, &f);
+        if (st == SB_OK)
+            st = sb_csv_text(&r->at, &f, room);
+        if (st != SB_OK)
+            return st;
+        r->column[i] = sb_words_find(&c->names, f.text, f.size, &k) ? k : c->count;
+        if (k < c->count && field[k] > 0)
+            *twice = i + 1;
+        else if (k < c->count)
+            field[k] = i + 1;
+    }
+    return SB_OK;
+}
+
+/* The first column with features that no field is; count: none. */
+static uint32_t first_absent(const struct sb_columns *c, const uint32_t *field)
+{
+    uint32_t k = 0;
+    while (k < c->count && (field[k] > 0 || c->column[k].kind == SB_COLUMN_LABEL ||
+                            c->column[k].kind == SB_COLUMN_UNUSED))
+        k++;
+    return k;
+}
+
+/* Without names: as many, or as many but for the label. */
+static sb_status by_position(struct sb_rows *r, uint32_t fields)
+{
+    const struct sb_columns *c = r->o.columns;
+    bool without = c->label < c->count && fields + 1 == c->count;
+    if (!without && fields != c->count)
+        return sb_fail(SB_EFORMAT,
+                       "%s: line %llu has %u field%s; want the %u columns of %s%s",
+                       r->o.path, (unsigned long long)r->at.row_line, fields,
+                       fields == 1 ? "" : "s", c->count, r->o.like,
+                       c->label < c->count ? ", with or without the label" : "");
+    for (uint32_t i = 0; i < fields; i++)
+        r->column[i] = i + (without && c->label <= i);
+    return SB_OK;
+}
+
+static bool wants_numbers(const struct sb_columns *c)
+{
+    uint32_t i = 0;
+    while (i < c->count && c->column[i].kind != SB_COLUMN_NUMBER)
+        i++;
+    return i < c->count;
+}
+
+/* The names of the first row are those of the columns, but perhaps for the label. */
+static sb_status check_names(const struct sb_rows *r, uint32_t absent, uint32_t twice)
+{
+    const struct sb_columns *c = r->o.columns;
+    unsigned long long line = r->at.row_line;
+    if (absent < c->count)
+        return sb_fail(SB_EFORMAT, "%s: line %llu: there is no column %s, which %s has",
+                       r->o.path, line, sb_words_at(&c->names, absent), r->o.like);
+    if (twice > 0)
+        return sb_fail(SB_EFORMAT, "%s: line %llu: two columns have the name %s",
+                       r->o.path, line, sb_words_at(&c->names, r->column[twice - 1]));
+    return SB_OK;
+}
+
+/* Decides what the fields are; *names: the row is no values. row is before it. field: room
+ * for [columns->count]. */
+static sb_status decide(struct sb_rows *r, struct sb_csv row, uint32_t fields,
+                        uint32_t *field, bool *names)
+{
+    const struct sb_columns *c = r->o.columns;
+    uint32_t absent, twice;
+    if (c->names.count == 0)
+        return by_position(r, fields);
+    r->at = row;
+    sb_status st = find_names(r, fields, field, &twice);
+    if (st != SB_OK)
+        return st;
+    absent = first_absent(c, field);
+    *names = *names || absent == c->count;
+    return *names ? check_names(r, absent, twice) : by_position(r, fields);
+}
+
+/* r->at is before the first row; afterwards before the first row of values. */
+static sb_status take_first(struct sb_rows *r)
+{
+    const struct sb_columns *c = r->o.columns;
+    uint32_t fields, numbers;
+    sb_status st = begin_text(r);
+    if (st != SB_OK)
+        return st;
+    struct sb_csv row = r->at;
+    st = count_fields(r, &fields, &numbers);
+    if (st != SB_OK)
+        return st;
+    r->column = sb_malloc((size_t)fields + c->count, sizeof *r->column);
+    if (!r->column)
+        return sb_fail(SB_ENOMEM, "%s: no memory for %u columns", r->o.path, fields);
+    struct sb_csv behind = r->at;
+    bool names = numbers == 0 && wants_numbers(c);
+    st = decide(r, row, fields, r->column + fields, &names);
+    if (st == SB_OK)
+        r->width = fields;
+    r->at = names ? behind : row;
+    return st;
+}
+
+/* ---- values ---- */
+
+static sb_status take_values(struct sb_rows *r, float *features)
+{
+    const struct sb_columns *c = r->o.columns;
+    struct sb_table_row to = {.columns = c, .like = r->o.like, .features = features};
+    uint32_t i = 0;
+    memset(features, 0, c->features * sizeof *features);
+    for (; r->at.more; i++) {
+        struct sb_field f;
+        sb_status st = next_field(r, &f);
+        if (st == SB_OK && i < r->width && r->column[i] < c->count)
+            st = sb_table_value(&to, &r->at, &f, r->column[i]);
+        if (st != SB_OK)
+            return st;
+    }
+    if (i == r->width)
+        return SB_OK;
+    return sb_fail(SB_EFORMAT,
+                   "%s: line %llu has %u field%s, the first row has %u; every row must "
+                   "have as many",
+                   r->o.path, (unsigned long long)r->at.row_line, i, i == 1 ? "" : "s",
+                   r->width);
+}
+
+/* One row, if it is there: r->at is where it begins. */
+static sb_status try_row(struct sb_rows *r, float *features, bool *got)
+{
+    struct sb_csv begin = r->at;
+    sb_status st = SB_OK;
+    r->cut = *got = false;
+    if (r->width == 0)
+        st = take_first(r);
+    else {
+        st = take_values(r, features);
+        *got = st == SB_OK;
+    }
+    if (!r->cut)
+        return st;
+    r->at = begin;
+    return SB_OK;
+}
+
+/* The next row; *got false: the end, or nothing more without waiting. */
+static sb_status next_row(struct sb_rows *r, bool wait, float *features, bool *got)
+{
+    sb_status st = SB_OK;
+    *got = false;
+    while (st == SB_OK && !*got) {
+        bool row = sb_csv_row(&r->at);
+        if (row)
+            st = try_row(r, features, got);
+        if (st != SB_OK || (row && !r->cut))
+            continue;
+        if (r->ended || (!wait && !ready(r)))
+            return SB_OK;
+        st = read_more(r);
+    }
+    return st;
+}
+
+sb_status sb_rows_next(struct sb_rows *r, float *features, size_t most, size_t *got)
+{
+    sb_status st = sb_failure_raise(&r->failure);
+    bool more = true;
+    *got = 0;
+    while (st == SB_OK && more && *got < most) {
+        float *to = features + *got * r->o.columns->features;
+        st = next_row(r, *got == 0, to, &more);
+        *got += st == SB_OK && more;
+    }
+    if (st == SB_OK || *got == 0)
+        return st;
+    sb_failure_note(&r->failure, 0, st);
+    return SB_OK;
+}
+
+void sb_rows_place(const struct sb_rows *r, uint64_t *done, uint64_t *total)
+{
+    *done = r->file ? sb_unpack_position(r->file) : 0;
+    *total = r->file ? sb_unpack_size(r->file) : 0;
+}
