@@ -381,6 +381,48 @@ sebays_status sebays_predict(struct sebays_predictor *predictor,
                              const struct sebays_examples *examples,
                              const struct sebays_prediction *out);
 
+/* ---- prediction of files ---- */
+
+/* Examples for a model to answer, one after the other, from what sebays_data_open reads,
+ * without labels or with labels that are not looked at. Images get the model's size and
+ * colours. Tables as text are read row by row; named columns are found by their names. */
+struct sebays_feed;
+
+/* Zeroed is a good start. */
+struct sebays_feed_options {
+    const char *data_dir; /* where names are looked for after ./data; may be NULL */
+    bool train;           /* of a data set that has both parts: not the test part */
+    sebays_progress_fn *progress; /* may be NULL; false ends with SEBAYS_ECANCELED */
+    void *progress_context;
+    double progress_seconds; /* between two reports, at least */
+};
+
+/* name_or_path as in sebays_data_open, one PNG or JPEG file, or "-": a table as text on
+ * standard input. options NULL: zeroed ones. The model must outlive the feed. */
+sebays_status sebays_feed_open(const struct sebays_model *model, const char *name_or_path,
+                               const struct sebays_feed_options *options,
+                               struct sebays_feed **out);
+void sebays_feed_free(struct sebays_feed *feed);
+
+/* How many examples there are; 0: nobody knows before the end (tables as text). */
+uint64_t sebays_feed_count(const struct sebays_feed *feed);
+
+/* Examples that one call answers at most, of large images fewer; of standard input it answers those that have
+ * arrived. */
+#define SEBAYS_FEED_BATCH 1024
+
+/* Answers to the next *got examples, at most most; 0 at the end. Arrays go by their number:
+ * members is [members][*got][classes]. The predictor is of the feed's model. The bits are
+ * those of sebays_predict. A row that cannot be read is a failure once those before it are
+ * answered, and its sentence has line and column. */
+sebays_status sebays_feed_predict(struct sebays_feed *feed,
+                                  struct sebays_predictor *predictor, size_t most,
+                                  const struct sebays_prediction *out, size_t *got);
+
+/* The file that example i of the last answer is, within a folder of images ("cat/1.png");
+ * NULL: examples are no files. Valid until the next call. */
+const char *sebays_feed_name(struct sebays_feed *feed, size_t i);
+
 /* ---- reports ---- */
 
 /* The paper's table for some run directories: method, members, sparsity, figures, cost,

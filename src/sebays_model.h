@@ -1,10 +1,11 @@
-/* The public model handle; see include/sebays.h. */
+/* The public handles of models and predictors; see include/sebays.h. */
 #ifndef SB_SEBAYS_MODEL_H
 #define SB_SEBAYS_MODEL_H
 
 #include "base/env.h"
 #include "model/model.h"
 #include "predict/loaded.h"
+#include "predict/predictor.h"
 #include "sebays.h"
 
 /* What predictors share, made when the first one needs it. */
@@ -14,6 +15,13 @@ struct sebays_model {
     struct sb_model model;
     struct sb_share *share; /* owned */
 };
+
+struct sebays_predictor {
+    struct sb_predictor predictor;
+};
+
+/* What a caller wants, as the library answers it. */
+struct sb_answers sb_answers_of(const struct sebays_prediction *out);
 
 /* The model loaded for a way of sampling and a plan; the model's to keep. */
 sb_status sb_share_get(const struct sebays_model *model, const struct sb_env *env,

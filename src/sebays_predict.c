@@ -7,10 +7,6 @@
 
 enum { BATCH = 64, MOST_BATCH = 1 << 20, MOST_THREADS = 4096 };
 
-struct sebays_predictor {
-    struct sb_predictor predictor;
-};
-
 static sb_status sampling_of(const struct sebays_predictor_options *o,
                              struct sb_sampling *out)
 {
@@ -114,17 +110,22 @@ static sb_status input_of(const struct sb_model_info *m, const struct sebays_exa
     return SB_OK;
 }
 
+struct sb_answers sb_answers_of(const struct sebays_prediction *out)
+{
+    return (struct sb_answers){
+        .members = out->members,
+        .sum = {out->probabilities, out->total, out->aleatoric, out->epistemic,
+                out->votes},
+    };
+}
+
 sebays_status sebays_predict(struct sebays_predictor *predictor,
                              const struct sebays_examples *examples,
                              const struct sebays_prediction *out)
 {
     struct sb_predictor *p = &predictor->predictor;
     struct sb_input in;
-    struct sb_answers answers = {
-        .members = out->members,
-        .sum = {out->probabilities, out->total, out->aleatoric, out->epistemic,
-                out->votes},
-    };
+    struct sb_answers answers = sb_answers_of(out);
     sb_status st = input_of(&p->model->info, examples, &in);
     if (st == SB_OK)
         st = sb_predictor_run(p, &in, examples->count, examples->first, &answers);

@@ -3,9 +3,8 @@
 
 #include <string.h>
 
-#include "base/failure.h"
 #include "base/mem.h"
-#include "base/threads.h"
+#include "predict/gather.h"
 
 /* ---- life ---------------------------------------------------------------------------- */
 
@@ -76,56 +75,15 @@ sb_status sb_ensemble_check(const struct sb_ensemble *e, const struct sb_dataset
 
 /* ---- examples ------------------------------------------------------------------------ */
 
-struct gather {
-    const struct sb_chosen *c;
-    uint32_t at;
-    size_t size;         /* bytes of an example */
-    unsigned char *room; /* [chunk] */
-    struct sb_failure failure;
-};
-
-static void gather_one(void *context, size_t chunk, int worker)
-{
-    (void)worker;
-    struct gather *g = context;
-    const struct sb_dataset *d = g->c->data;
-    uint32_t k = g->at + (uint32_t)chunk, i = g->c->index ? g->c->index[k] : k;
-    unsigned char *to = g->room + chunk * g->size;
-    const uint8_t *from = NULL;
-    sb_status st = SB_OK;
-    if (d->element == SB_FLOATS)
-        from = (const uint8_t *)(d->values + i * sb_dataset_elements(d));
-    else
-        st = sb_dataset_image(d, i, to, &from);
-    if (st == SB_OK && from != to)
-        memcpy(to, from, g->size);
-    sb_failure_note(&g->failure, chunk, st);
-}
-
-static struct sb_input input_of(const struct sb_dataset *d, const void *data)
-{
-    bool bytes = d->element == SB_BYTES;
-    ptrdiff_t one = bytes ? 1 : (ptrdiff_t)sizeof(float);
-    ptrdiff_t row = one * d->width, plane = row * d->height;
-    return (struct sb_input){.data = data,
-                             .type = bytes ? SB_INPUT_U8 : SB_INPUT_F32,
-                             .stride = {plane * d->channels, plane, row, one}};
-}
-
 /* Examples at .. at + n - 1 of the chosen ones. */
 static sb_status predict_chunk(struct sb_ensemble *e, const struct sb_chosen *c,
                                uint32_t at, uint32_t n, float *out)
 {
-    size_t classes = e->model->info.classes, one = c->data->element == SB_BYTES ? 1 : 4;
-    struct gather g = {.c = c,
-                       .at = at,
-                       .size = one * sb_dataset_elements(c->data),
-                       .room = e->room,
-                       .failure = SB_FAILURE_NONE};
-    struct sb_input in = input_of(c->data, e->room);
+    size_t classes = e->model->info.classes;
+    struct sb_input in = sb_gather_input(c->data, e->room);
     struct sb_answers answers = {.members = e->part};
-    sb_threads_run(e->env->threads, n, gather_one, &g);
-    sb_status st = sb_failure_raise(&g.failure);
+    sb_status st = sb_gather_run(c->data, c->index ? c->index + at : NULL, at, n,
+                                 e->env->threads, e->room);
     if (st == SB_OK)
         st = sb_predictor_run(&e->predictor, &in, n, (uint64_t)c->first + at, &answers);
     for (size_t m = 0; m < e->model->members && st == SB_OK; m++)

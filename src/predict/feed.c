@@ -1,0 +1,248 @@
+/* feed - see feed.h. */
+#include "predict/feed.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "data/adapt.h"
+#include "data/columns.h"
+#include "data/reader.h"
+#include "predict/gather.h"
+#include "readers/table.h"
+
+enum { ROOM_BYTES = 1 << 25 }; /* for a batch of examples, unless one needs more */
+
+/* Where a model's columns come from, for messages. */
+static const char like[] = "the training data";
+
+static bool takes_rows(const struct sb_model_info *i)
+{
+    return i->height == 1 && i->width == 1;
+}
+
+/* ---- tables as text ------------------------------------------------------------------ */
+
+/* A model of arrays knows no columns: they are its features and then perhaps a label. */
+static sb_status plain_columns(struct sb_columns **out, uint32_t features)
+{
+    sb_status st = sb_columns_new(out, features + 1);
+    if (st != SB_OK)
+        return st;
+    for (uint32_t i = 0; i < features; i++)
+        (*out)->column[i].feature = i;
+    (*out)->column[features].kind = SB_COLUMN_LABEL;
+    (*out)->label = (*out)->features = features;
+    return SB_OK;
+}
+
+static sb_status find_columns(struct sb_feed *f)
+{
+    const struct sb_model_info *i = &f->o.model->info;
+    if (!i->columns)
+        return plain_columns(&f->columns, i->channels);
+    sb_status st = sb_columns_read(&f->columns, "the model", i->columns);
+    if (st == SB_OK && f->columns->features != i->channels)
+        st = sb_fail(SB_EFORMAT,
+                     "the model: its columns have %u features, but it takes %u",
+                     f->columns->features, i->channels);
+    return st;
+}
+
+static sb_status idle(void *context)
+{
+    const struct sb_feed *f = context;
+    return sb_progress_update(f->o.progress, f->done);
+}
+
+static sb_status open_rows(struct sb_feed *f, const char *path, int fd)
+{
+    const struct sb_model_info *i = &f->o.model->info;
+    if (!takes_rows(i))
+        return sb_fail(SB_EARG,
+                       "%s is a table, but the model takes images of %u x %u x %u", path,
+                       i->channels, i->height, i->width);
+    sb_status st = find_columns(f);
+    struct sb_rows_options o = {.path = path,
+                                .fd = fd,
+                                .columns = f->columns,
+                                .like = like,
+                                .idle = idle,
+                                .context = f};
+    if (st == SB_OK)
+        st = sb_rows_init(&f->rows, &o);
+    if (st != SB_OK)
+        return st;
+    uint64_t done, total;
+    sb_rows_place(&f->rows, &done, &total);
+    if (total > 0)
+        sb_progress_begin_bytes(f->o.progress, "predict", 0, total);
+    else
+        sb_progress_begin(f->o.progress, "predict", 0, 0);
+    return SB_OK;
+}
+
+/* ---- data sets ----------------------------------------------------------------------- */
+
+/* What the set has and what the model takes are both images, or both rows. */
+static sb_status check_kind(const struct sb_dataset *d, const struct sb_model_info *i)
+{
+    bool rows = takes_rows(i), has_rows = d->height == 1 && d->width == 1;
+    if (rows && !has_rows)
+        return sb_fail(SB_EARG,
+                       "%s has images of %u x %u x %u, but the model takes rows of %u "
+                       "features",
+                       d->path, d->channels, d->height, d->width, i->channels);
+    if (has_rows && !rows)
+        return sb_fail(SB_EARG,
+                       "%s has rows of %u features, but the model takes images of %u x "
+                       "%u x %u",
+                       d->path, d->channels, i->channels, i->height, i->width);
+    if (rows && d->channels != i->channels)
+        return sb_fail(SB_EARG, "%s has rows of %u features, but the model takes %u",
+                       d->path, d->channels, i->channels);
+    return SB_OK;
+}
+
+static sb_status open_set(struct sb_feed *f)
+{
+    const struct sb_model_info *i = &f->o.model->info;
+    const struct sb_image_shape shape = {i->channels, i->height, i->width};
+    /* Image files become the model's shape at once, as in training. */
+    const struct sb_dataset same = {.element = SB_BYTES,
+                                    .channels = i->channels,
+                                    .height = i->height,
+                                    .width = i->width,
+                                    .path = (char *)(uintptr_t)like};
+    struct sb_open_options o = {.split = f->o.split,
+                                .like = takes_rows(i) ? NULL : &same,
+                                .unlabelled = true,
+                                .any_name = true};
+    sb_status st = sb_dataset_open_with(&f->set, f->o.path, &o);
+    if (st == SB_OK)
+        st = check_kind(&f->set, i);
+    if (st == SB_OK)
+        st = sb_adapt(&f->view, &f->set, &shape);
+    if (st != SB_OK)
+        return st;
+    sb_progress_begin(f->o.progress, "predict", 0, f->set.n);
+    return SB_OK;
+}
+
+/* ---- life ---------------------------------------------------------------------------- */
+
+static sb_status open_path(struct sb_feed *f)
+{
+    const char *path = f->o.path;
+    char part[SB_PATH_BYTES];
+    const struct sb_reader *reader;
+    struct sb_probe probe;
+    if (strcmp(path, "-") == 0)
+        return open_rows(f, "standard input", STDIN_FILENO);
+    sb_status st = sb_reader_find(path, &probe, &reader);
+    if (st != SB_OK)
+        return st;
+    if (reader != &sb_reader_csv)
+        return open_set(f);
+    st = sb_table_find(&probe, f->o.split, part);
+    return st == SB_OK ? open_rows(f, part, -1) : st;
+}
+
+sb_status sb_feed_init(struct sb_feed *f, const struct sb_feed_options *o)
+{
+    *f = (struct sb_feed){.o = *o};
+    sb_status st = open_path(f);
+    if (st != SB_OK)
+        return st;
+    size_t size =
+        f->columns ? f->columns->features * sizeof(float) : sb_gather_bytes(&f->view);
+    f->batch = SB_FEED_BATCH;
+    if (!f->columns && !f->view.fetch)
+        return SB_OK;
+    if (size > ROOM_BYTES / SB_FEED_BATCH)
+        f->batch = size < ROOM_BYTES ? ROOM_BYTES / size : 1;
+    f->room = sb_malloc(f->batch, size);
+    return f->room ? SB_OK
+                   : sb_fail(SB_ENOMEM, "no memory for %zu examples of %zu bytes",
+                             f->batch, size);
+}
+
+void sb_feed_fini(struct sb_feed *f)
+{
+    if (!f)
+        return;
+    sb_rows_fini(&f->rows);
+    sb_columns_free(f->columns);
+    sb_dataset_fini(&f->set);
+    sb_free(f->room);
+    *f = (struct sb_feed){0};
+}
+
+uint64_t sb_feed_count(const struct sb_feed *f)
+{
+    return f->columns ? 0 : f->set.n;
+}
+
+/* ---- use ----------------------------------------------------------------------------- */
+
+static sb_status take_rows(struct sb_feed *f, size_t most, struct sb_input *in,
+                           size_t *got)
+{
+    ptrdiff_t one = sizeof(float), row = one * (ptrdiff_t)f->columns->features;
+    *in = (struct sb_input){
+        .data = f->room, .type = SB_INPUT_F32, .stride = {row, one, one, one}};
+    return sb_rows_next(&f->rows, (float *)f->room, most, got);
+}
+
+static sb_status take_examples(struct sb_feed *f, int threads, size_t most,
+                               struct sb_input *in, size_t *got)
+{
+    const struct sb_dataset *d = &f->view;
+    uint64_t left = d->n - f->done, at = f->done;
+    *got = left < most ? (size_t)left : most;
+    const void *first = d->element == SB_FLOATS
+                            ? (const void *)(d->values + at * sb_dataset_elements(d))
+                            : d->images + at * sb_dataset_elements(d);
+    *in = sb_gather_input(d, d->fetch ? f->room : first);
+    return d->fetch
+               ? sb_gather_run(d, NULL, (uint32_t)at, (uint32_t)*got, threads, f->room)
+               : SB_OK;
+}
+
+static sb_status tell(struct sb_feed *f)
+{
+    uint64_t done, total;
+    if (!f->columns)
+        return sb_progress_update(f->o.progress, f->done);
+    sb_rows_place(&f->rows, &done, &total);
+    return sb_progress_update(f->o.progress, total > 0 ? done : f->done);
+}
+
+sb_status sb_feed_next(struct sb_feed *f, struct sb_predictor *p, size_t most,
+                       const struct sb_answers *out, size_t *got)
+{
+    struct sb_input in;
+    size_t n = 0;
+    most = most < f->batch ? most : f->batch;
+    *got = f->last = 0;
+    sb_status st = f->columns ? take_rows(f, most, &in, &n)
+                              : take_examples(f, p->env.threads, most, &in, &n);
+    if (st == SB_OK && n > 0)
+        st = sb_predictor_run(p, &in, n, f->done, out);
+    if (st != SB_OK)
+        return st;
+    f->done += n;
+    *got = f->last = n;
+    if (n > 0 || most == 0 || f->ended)
+        return tell(f);
+    f->ended = true;
+    return sb_progress_end(f->o.progress);
+}
+
+bool sb_feed_name(const struct sb_feed *f, size_t i, char out[SB_FEED_NAME])
+{
+    if (f->columns || !f->set.name_of || i >= f->last)
+        return false;
+    f->set.name_of(&f->set, (uint32_t)(f->done - f->last + i), out, SB_FEED_NAME);
+    return true;
+}
