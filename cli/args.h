@@ -38,7 +38,8 @@ enum cli_flags {
     CLI_ATTACK = 1 << 21,   /* --attack fgsm|pgd */
     CLI_SAMPLES = 1 << 22,  /* --samples N|mean|noise */
     CLI_ALL = 1 << 23,      /* --all */
-    CLI_VARY = 1 << 24      /* --vary section.key=v1,v2,... */
+    CLI_VARY = 1 << 24,     /* --vary section.key=v1,v2,... */
+    CLI_PREDICT = 1 << 25   /* --input, --output and what else only predict has */
 };
 
 /* The values of a flag that may be repeated. */
@@ -66,11 +67,14 @@ struct cli_args {
     const char *corrupt;
     const char *attack;
     const char *samples;
+    const char *input;
+    const char *top;
+    const char *reject_above;
     struct cli_list sets;   /* "section.key=value" */
     struct cli_list oods;   /* "NAME=PATH" */
     struct cli_list varied; /* "section.key=v1,v2,..." */
     unsigned threads;       /* 0: not given */
-    bool resume, dry_run, quiet, json, all;
+    bool resume, dry_run, quiet, json, all, probabilities, members;
     bool help; /* then nothing else is checked */
 };
 

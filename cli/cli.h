@@ -19,6 +19,7 @@ enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2 };
 extern const struct cli_command cli_cmd_train;
 extern const struct cli_command cli_cmd_plan;
 extern const struct cli_command cli_cmd_eval;
+extern const struct cli_command cli_cmd_predict;
 extern const struct cli_command cli_cmd_sweep;
 extern const struct cli_command cli_cmd_inspect;
 extern const struct cli_command cli_cmd_recipe;

@@ -1,0 +1,290 @@
+/* sebays predict - what a trained ensemble says about examples. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "answers.h"
+#include "data.h"
+#include "output.h"
+#include "progress.h"
+#include "signals.h"
+
+static const char name[] = "predict";
+static const double patience = 2.0; /* seconds before progress is shown */
+
+/* All that a prediction needs. */
+struct work {
+    const struct cli_args *args;
+    struct sebays_model *model;
+    struct sebays_predictor *predictor;
+    struct sebays_feed *feed;
+    struct cli_answers answers;
+    struct cli_output output;
+    struct cli_progress screen;
+    bool shown; /* progress was */
+};
+
+/* ---- the command line ---- */
+
+/* A whole number of at most 7 digits, not 0. */
+static bool take_number(const char *text, uint32_t *out)
+{
+    size_t n = strlen(text);
+    if (n == 0 || n > 7 || strspn(text, "0123456789") != n)
+        return false;
+    *out = (uint32_t)strtoul(text, NULL, 10);
+    return *out > 0;
+}
+
+static bool take_samples(const char *text, struct sebays_predictor_options *o)
+{
+    uint32_t most = 1000000;
+    o->sampling = !text                        ? SEBAYS_DRAW
+                  : strcmp(text, "mean") == 0  ? SEBAYS_MEAN
+                  : strcmp(text, "noise") == 0 ? SEBAYS_NOISE
+                                               : SEBAYS_DRAWS;
+    return o->sampling != SEBAYS_DRAWS ||
+           (take_number(text, &o->draws) && o->draws <= most);
+}
+
+static bool take_format(const char *text, enum cli_answers_format *out)
+{
+    static const char *const words[] = {"csv", "json", "npy"};
+    for (int i = 0; i < 3; i++)
+        if (!text || strcmp(text, words[i]) == 0) {
+            *out = (enum cli_answers_format)i;
+            return true;
+        }
+    return false;
+}
+
+static bool take_entropy(const char *text, double *out)
+{
+    char *end;
+    *out = strtod(text, &end);
+    return end > text && *end == '\0' && isfinite(*out) && *out >= 0;
+}
+
+/* What can be said before the model is open. */
+static bool take(struct work *w, struct sebays_predictor_options *o)
+{
+    const struct cli_args *args = w->args;
+    struct cli_answers *a = &w->answers;
+    a->probabilities = args->probabilities;
+    a->members = args->members;
+    a->rejects = args->reject_above != NULL;
+    if (!args->input)
+        fprintf(stderr,
+                "sebays %s: say what to predict with --input FILE, --input DIR, or "
+                "--input - for standard input\n",
+                name);
+    else if (!take_format(args->format, &a->format))
+        fprintf(stderr, "sebays %s: --format %s: want csv, json or npy\n", name,
+                args->format);
+    else if (!take_samples(args->samples, o))
+        fprintf(stderr,
+                "sebays %s: --samples %s: want a number of draws, mean or noise\n", name,
+                args->samples);
+    else if (a->rejects && !take_entropy(args->reject_above, &a->reject_above))
+        fprintf(stderr, "sebays %s: --reject-above %s: want nats, a number from 0\n",
+                name, args->reject_above);
+    else if (a->format == CLI_ANSWERS_NPY &&
+             (args->top || a->members || a->rejects || a->probabilities))
+        fprintf(stderr,
+                "sebays %s: --format npy is the array of probabilities; leave --top, "
+                "--members, --probabilities and --reject-above out\n",
+                name);
+    else
+        return true;
+    return false;
+}
+
+/* And what needs it. */
+static bool take_top(struct work *w)
+{
+    uint32_t classes = sebays_model_classes(w->model);
+    w->answers.top = 1;
+    if (!w->args->top ||
+        (take_number(w->args->top, &w->answers.top) && w->answers.top <= classes))
+        return true;
+    fprintf(stderr,
+            "sebays %s: --top %s: want a number from 1 to %u, the classes of the model\n",
+            name, w->args->top, classes);
+    return false;
+}
+
+/* ---- the work ---- */
+
+/* Nobody wants a bar for what is there at once. */
+static bool show(void *context, const struct sebays_progress *report)
+{
+    struct work *w = context;
+    if (report->seconds < patience && !w->shown)
+        return cli_signals_caught() == 0;
+    w->shown = true;
+    return cli_progress_show(&w->screen, report);
+}
+
+static int cannot_write(const struct work *w, int why)
+{
+    if (why != EPIPE) /* who reads no more wants no sentence */
+        fprintf(stderr, "sebays %s: cannot write %s: %s\n", name,
+                w->args->out ? w->args->out : "to standard output", strerror(why));
+    return CLI_FAILED;
+}
+
+static int open_all(struct work *w, struct sebays_predictor_options *o)
+{
+    char place[CLI_PATH];
+    struct sebays_feed_options f = {
+        .data_dir = cli_data_directory(w->args->data_dir, place) ? place : NULL,
+        .progress = show,
+        .progress_context = w,
+        .progress_seconds = 0.25,
+    };
+    sebays_status st = sebays_model_open(w->args->operand, &w->model);
+    if (st == SEBAYS_OK && !take_top(w))
+        return CLI_USAGE;
+    if (st == SEBAYS_OK &&
+        sebays_model_height(w->model) * sebays_model_width(w->model) == 1)
+        o->max_batch = SEBAYS_FEED_BATCH; /* rows are small, and the more the faster */
+    if (st == SEBAYS_OK)
+        st = sebays_feed_open(w->model, w->args->input, &f, &w->feed);
+    if (st == SEBAYS_OK)
+        st = sebays_predictor_new(w->model, o, &w->predictor);
+    if (st != SEBAYS_OK)
+        return cli_fail(name, st);
+    if (w->answers.format == CLI_ANSWERS_NPY && !w->args->out &&
+        sebays_feed_count(w->feed) == 0) {
+        fprintf(stderr,
+                "sebays %s: an array begins with its size, and that of a table is known "
+                "at its end; name a file with --output\n",
+                name);
+        return CLI_USAGE;
+    }
+    w->answers.model = w->model;
+    if (!cli_answers_init(&w->answers)) {
+        fprintf(stderr, "sebays %s: no memory for answers\n", name);
+        return CLI_FAILED;
+    }
+    if (!cli_output_open(&w->output, w->args->out))
+        return cannot_write(w, errno);
+    w->answers.to = w->output.to;
+    return CLI_OK;
+}
+
+/* One batch after the other, each out before the next. */
+static int answer_all(struct work *w)
+{
+    struct cli_answers *a = &w->answers;
+    uint64_t count = sebays_feed_count(w->feed);
+    size_t got = 1;
+    for (bool begun = false; got > 0; begun = true) {
+        sebays_status st =
+            sebays_feed_predict(w->feed, w->predictor, SEBAYS_FEED_BATCH, &a->out, &got);
+        if (st == SEBAYS_ECANCELED && cli_signals_caught())
+            return 128 + cli_signals_caught();
+        if (st != SEBAYS_OK) {
+            cli_progress_end(&w->screen);
+            return cli_fail(name, st);
+        }
+        a->files = begun ? a->files : sebays_feed_name(w->feed, 0) != NULL;
+        if (!begun)
+            cli_answers_begin(a, count);
+        cli_answers_write(a, w->feed, got);
+        if (fflush(a->to) != 0 || ferror(a->to))
+            return cannot_write(w, errno);
+    }
+    cli_answers_end(a, count);
+    if (!cli_output_commit(&w->output))
+        return cannot_write(w, errno);
+    return CLI_OK;
+}
+
+static void close_all(struct work *w)
+{
+    cli_output_abort(&w->output);
+    cli_answers_fini(&w->answers);
+    sebays_feed_free(w->feed);
+    sebays_predictor_free(w->predictor);
+    sebays_model_free(w->model);
+}
+
+static int run(const struct cli_args *args)
+{
+    struct work w = {.args = args};
+    struct sebays_predictor_options o = {.threads = args->threads, .isa = args->isa};
+    if (!take(&w, &o))
+        return CLI_USAGE;
+    /* Rows and a bar on one screen would spoil each other. */
+    cli_progress_init(&w.screen, args->quiet || (!args->out && isatty(STDOUT_FILENO)));
+    (void)cli_signals_catch(); /* if that fails, Ctrl-C ends us without a word */
+    int code = open_all(&w, &o);
+    if (code == CLI_OK)
+        code = answer_all(&w);
+    cli_progress_end(&w.screen);
+    if (code == CLI_OK && w.answers.rejects && !args->quiet)
+        fprintf(stderr, "%llu of %llu rejected: total entropy above %g nats\n",
+                (unsigned long long)w.answers.rejected,
+                (unsigned long long)w.answers.count, w.answers.reject_above);
+    if (code > 128)
+        fprintf(stderr, "sebays %s: stopped%s\n", name,
+                args->out ? "; nothing was written" : "");
+    close_all(&w);
+    return code;
+}
+
+const struct cli_command cli_cmd_predict = {
+    .name = "predict",
+    .operand = "RUN|MODEL",
+    .summary = "classes, probabilities and uncertainty of new examples",
+    .help =
+        "usage: sebays predict RUN|MODEL --input FILE|DIR|- [--output FILE]\n"
+        "                      [--format csv|json|npy] [--top K] [--probabilities]\n"
+        "                      [--members] [--reject-above ENTROPY] [--samples "
+        "N|mean|noise]\n"
+        "                      [--threads N] [--isa NAME] [--data-dir DIR] [--quiet]\n"
+        "\n"
+        "A row an example, in the order of the input: its class, the class's "
+        "probability,\n"
+        "total, aleatoric and epistemic uncertainty in nats, and how many members vote\n"
+        "for the class. Input is anything that data sets are read from, labelled or "
+        "not,\n"
+        "one PNG or JPEG file, or a table as text on standard input. Tables are read "
+        "and\n"
+        "answered up to 1024 rows at a time, those of a pipe as they arrive; their "
+        "columns\n"
+        "are found by name, or by place if there are no names.\n"
+        "\n"
+        "  --input FILE|DIR|-        what to predict; -: standard input\n"
+        "  --output FILE             where rows go, all of them or none; default: "
+        "standard\n"
+        "                            output\n"
+        "  --format csv              index,class,probability,total,aleatoric,epistemic,"
+        "votes\n"
+        "  --format json             one object a line (JSON Lines)\n"
+        "  --format npy              the probabilities, a float32 array "
+        "[examples][classes]\n"
+        "  --top K                   the K most probable classes\n"
+        "  --probabilities           those of all classes, too\n"
+        "  --members                 and what each member says\n"
+        "  --reject-above ENTROPY    no class where the total uncertainty is larger\n"
+        "  --samples N|mean|noise    draws of the weights a member, posterior means, or\n"
+        "                            activation noise; default: the draw kept with each\n"
+        "  --threads N               default: one a processor; any number gives the\n"
+        "                            same bits\n"
+        "  --isa NAME                instruction set of the kernels; default: the best\n"
+        "  --data-dir DIR            where data sets are looked for by name\n"
+        "  --quiet                   no progress, only errors\n"
+        "\n"
+        "examples:\n"
+        "  sebays predict runs/quickstart --input fashion-mnist --output answers.csv\n"
+        "  sebays predict runs/pets --input photos/ --top 3 --reject-above 0.5\n"
+        "  zcat huge.csv.gz | sebays predict runs/iris --input - --format json\n",
+    .flags = CLI_PREDICT | CLI_FORMAT | CLI_SAMPLES | CLI_DATA | CLI_THREAD | CLI_ISA |
+             CLI_QUIET,
+    .run = run,
+};

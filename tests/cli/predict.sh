@@ -1,0 +1,253 @@
+#!/bin/sh
+# predict.sh SEBAYS TABLES IMAGES - sebays predict on tables and images: the formats agree, a
+# pipe gives what a file gives, threads change nothing, memory stays small, refusals.
+set -u
+sebays=$1 tables=$2 images=$3
+here=$(cd "$(dirname "$0")" && pwd)
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+export XDG_DATA_HOME=/nowhere OMP_WAIT_POLICY=passive
+
+# shellcheck source=tests/cli/expect.sh
+. "$here/expect.sh"
+
+# train NAME LINES...: a very short run on what the lines of [data] say
+train()
+{
+    name=$1
+    shift
+    {
+        echo '[data]'
+        printf '%s\n' "$@"
+        printf '[model]\narch = %s\n[method]\nname = sebays\nmembers = 3\n' "$arch"
+        printf 'explore_epochs = 2\nexploit_epochs = 1\ndelta_t = 2\n[train]\nbatch = 16\n'
+    } >"$name.ini"
+    "$sebays" train "$name.ini" --out "$name" --quiet >out 2>err
+}
+
+# predict OUT ARGUMENTS...: with the model of a table
+predict()
+{
+    to=$1
+    shift
+    "$sebays" predict flowers "$@" >"$to" 2>err || fault "predict $*: $(cat err)"
+}
+
+# same A B WHAT
+same()
+{
+    cmp "$1" "$2" || fault "$3"
+}
+
+# ---- a table with names, a category, and a label in front ----
+{
+    echo 'kind,a,b,c,colour,"d, or not"'
+    awk -F, '{ print $5 "," $1 "," $2 "," $3 "," (NR % 2 ? "red" : "\"deep \"\"blue\"\"\"") "," $4 }' \
+        "$tables/iris.csv"
+} >flowers.csv
+arch=mlp-16-8
+train flowers 'set = flowers.csv' 'label = kind' 'split = stratified' ||
+    { fault "train: $(cat err)"; exit 1; }
+
+predict all.csv --input flowers.csv
+[ "$(head -n 1 all.csv)" = 'index,class,probability,total,aleatoric,epistemic,votes' ] ||
+    fault "the first row is $(head -n 1 all.csv)"
+[ "$(cut -d, -f1 all.csv | tail -n +2 | tr '\n' ' ')" = "$(seq 0 149 | tr '\n' ' ')" ] ||
+    fault 'rows are missing or out of order'
+cut -d, -f2 all.csv | tail -n +2 | grep -qv '^Iris-' && fault 'a class has no name'
+[ -s err ] && fault "predict says $(cat err)"
+
+# However the same table comes: a pipe, no label, other places, no names, gzip, other threads.
+predict other.csv --input - <flowers.csv && same all.csv other.csv 'a pipe'
+cut -d, -f2- flowers.csv >bare.csv
+predict other.csv --input bare.csv && same all.csv other.csv 'a table without the label'
+awk -F, 'NR == 1 { print "d, or not" "\tid\tcolour\ta\tb\tc\tkind"; next }
+    { print $6 "\t" NR "\t" $5 "\t" $2 "\t" $3 "\t" $4 "\tnobody knows" }' flowers.csv >moved.tsv
+predict other.csv --input moved.tsv && same all.csv other.csv 'columns in another order'
+tail -n +2 flowers.csv | predict other.csv --input - && same all.csv other.csv 'no names'
+tail -n +2 bare.csv | predict other.csv --input - && same all.csv other.csv 'no names, no label'
+gzip -c flowers.csv >flowers.csv.gz
+predict other.csv --input flowers.csv.gz && same all.csv other.csv 'a gzipped table'
+mkdir parts && cp flowers.csv parts/test.csv
+predict other.csv --input parts && same all.csv other.csv 'a directory with a test part'
+for threads in 1 2 3; do
+    predict other.csv --input flowers.csv --threads $threads
+    same all.csv other.csv "$threads threads"
+done
+# A pipe that gives a few bytes at a time.
+dd if=flowers.csv bs=7 2>/dev/null | predict other.csv --input - && same all.csv other.csv 'bytes'
+predict none --input flowers.csv --output file.csv && same all.csv file.csv 'a file'
+[ -s none ] && fault 'rows on standard output, too'
+predict out --input - <flowers.csv --samples mean && cmp -s all.csv out && fault 'means are draws'
+predict one.csv --input flowers.csv --samples 1 && same all.csv one.csv 'one draw'
+predict n1.csv --input flowers.csv --samples noise --threads 1
+predict n2.csv --input - --samples noise <flowers.csv && same n1.csv n2.csv 'noise of a pipe'
+predict out --input - </dev/null
+[ "$(cat out)" = "$(head -n 1 all.csv)" ] || fault 'an empty pipe'
+
+# The formats say the same.
+predict full.csv --input flowers.csv --probabilities --members --top 3 --reject-above 1.0
+grep -q '^[1-9][0-9]* of 150 rejected: total entropy above 1 nats$' err ||
+    fault "rejecting says $(cat err)"
+predict full.json --input flowers.csv --probabilities --members --top 3 --reject-above 1.0 \
+    --format json
+predict out --input flowers.csv --format npy --output full.npy
+if command -v python3 >/dev/null; then
+    python3 "$here/predict.py" full.csv full.json full.npy || fault 'the formats differ'
+else
+    echo 'NOT TESTED: whether the formats of sebays predict agree (needs python3)'
+fi
+predict out --input flowers.csv --quiet --reject-above 0
+[ -s err ] && fault "quiet says $(cat err)"
+[ "$(tail -n +2 out | cut -d, -f2,8 | sort -u)" = ',1' ] || fault 'not all are rejected'
+
+# 300000 rows in little memory; the first answers before the last rows; nobody to read them.
+limit=
+if (ulimit -v 400000 && "$sebays" predict flowers --input flowers.csv) >out 2>err; then
+    limit=400000 # ASan needs more addresses than there is memory
+fi
+[ "$limit" ] || echo 'NOT TESTED: memory of sebays predict (needs a build without sanitizers)'
+awk 'BEGIN { for (i = 0; i < 300000; i++) print i % 7 ",3." i % 10 ",1.4,red,0.2" }' |
+    (ulimit -v ${limit:-unlimited} && "$sebays" predict flowers --input - --quiet --threads 1) |
+    tail -n 1 >last
+[ "$(cut -d, -f1 last)" = 299999 ] || fault "the last of 300000 rows is $(cat last)"
+mkfifo pipe
+"$sebays" predict flowers --input - <pipe >slow.csv 2>err &
+predictor=$!
+exec 3>pipe
+head -n 3 flowers.csv >&3
+for _ in $(seq 100); do
+    [ "$(wc -l <slow.csv)" -ge 3 ] && break
+    sleep 0.1
+done
+head -n 3 all.csv | cmp - slow.csv || fault 'rows wait for others'
+kill -INT $predictor
+wait $predictor
+[ $? -eq 130 ] && [ "$(cat err)" = 'sebays predict: stopped' ] || fault "SIGINT: $(cat err)"
+exec 3>&-
+"$sebays" predict flowers --input - --output stopped.csv <pipe >out 2>err &
+predictor=$!
+exec 3>pipe
+head -n 3 flowers.csv >&3
+for _ in $(seq 100); do
+    [ -s stopped.csv.$predictor.tmp ] && break
+    sleep 0.1
+done
+kill -INT $predictor
+wait $predictor
+[ "$(cat err)" = 'sebays predict: stopped; nothing was written' ] || fault "SIGINT: $(cat err)"
+exec 3>&-
+ls stopped.csv* 2>/dev/null && fault 'a half-written file'
+"$sebays" predict flowers --input flowers.csv 2>err | head -n 1 >out
+[ -s err ] && fault "a closed pipe: $(cat err)"
+if [ -w /dev/full ]; then
+    refused 1 'sebays predict: cannot write /dev/full: No space left on device' \
+        predict flowers --input flowers.csv --output /dev/full
+fi
+
+# What cannot be read is named, once the rows before it are out.
+want='index,class,probability,total,aleatoric,epistemic,votes'
+bad()
+{
+    sentence=$1 rows=$2
+    "$sebays" predict flowers --input - >out 2>err
+    code=$?
+    [ $code -eq 1 ] || fault "$sentence: exit code $code"
+    [ "$(cat err)" = "sebays predict: standard input: $sentence" ] ||
+        fault "said '$(cat err)', want '$sentence'"
+    [ "$(wc -l <out)" -eq "$rows" ] || fault "$sentence: $(wc -l <out) rows"
+    [ "$rows" -eq 0 ] || [ "$(head -n 1 out)" = "$want" ] || fault "$sentence: no first row"
+}
+bad 'line 2, column 3 (b): x is no number, as the column has in the training data' 2 <<END
+1,2,3,red,4
+1,x,3,red,4
+END
+bad 'line 2, column 5 (colour): green is not among the categories of the training data' 0 <<END
+a,b,c,colour,"d, or not"
+1,2,3,green,4
+END
+bad 'line 3, column 2 (a): the value is missing; fill it in or leave the row out' 2 <<END
+a,b,c,colour,"d, or not"
+1,2,3,red,4
+NA,2,3,red,4
+END
+bad 'line 1: there is no column c, which the training data has' 0 <<END
+a,b,colour,"d, or not"
+1,2,red,4
+END
+bad 'line 1: two columns have the name a' 0 <<END
+a,b,c,a,colour,"d, or not"
+END
+bad 'line 1 has 3 fields; want the 6 columns of the training data, with or without the label' 0 <<END
+1,2,3
+END
+bad 'line 2 has 4 fields, the first row has 5; every row must have as many' 2 <<END
+1,2,3,red,4
+1,2,3,red
+END
+bad 'line 2: a quote is not closed' 2 <<END
+1,2,3,red,4
+1,2,3,"red,4
+END
+refused 1 'sebays predict: there is no data set at ./none.csv' predict flowers --input ./none.csv
+refused 1 'sebays predict: cannot read nowhere/model.safetensors: No such file or directory' \
+    predict nowhere/model.safetensors --input flowers.csv
+refused 2 'sebays predict: say what to predict with --input FILE, --input DIR, or --input - for standard input' \
+    predict flowers
+refused 2 'sebays predict: --format xml: want csv, json or npy' \
+    predict flowers --input flowers.csv --format xml
+refused 2 'sebays predict: --samples 0: want a number of draws, mean or noise' \
+    predict flowers --input flowers.csv --samples 0
+refused 2 'sebays predict: --top 4: want a number from 1 to 3, the classes of the model' \
+    predict flowers --input flowers.csv --top 4
+refused 2 'sebays predict: --reject-above -1: want nats, a number from 0' \
+    predict flowers --input flowers.csv --reject-above -1
+refused 2 'sebays predict: --format npy is the array of probabilities; leave --top, --members, --probabilities and --reject-above out' \
+    predict flowers --input flowers.csv --format npy --top 2
+refused 2 'sebays predict: an array begins with its size, and that of a table is known at its end; name a file with --output' \
+    predict flowers --input - --format npy
+refused 1 'sebays predict: cannot write nowhere/x.csv: No such file or directory' \
+    predict flowers --input flowers.csv --output nowhere/x.csv
+printf '\0\0\010\003\0\0\0\002\0\0\0\002\0\0\0\002abcdefgh' >t10k-images-idx3-ubyte
+refused 2 'sebays predict: ./t10k-images-idx3-ubyte has images of 1 x 2 x 2, but the model takes rows of 6 features' \
+    predict flowers --input ./t10k-images-idx3-ubyte
+
+# ---- images ----
+mkdir -p pets/grey pets/colour flat
+for copy in 1 2 3 4 5 6; do
+    cp "$images/grey8.png" "pets/grey/$copy.png"
+    cp "$images/photo.jpg" "pets/colour/$copy, \"my\".jpg"
+done
+arch=lenet
+train pets-run 'set = ./pets' 'size = 20x16' 'split = stratified'
+if grep -q 'was built without' err; then
+    echo 'NOT TESTED: sebays predict on image files (needs libpng and libjpeg)'
+    exit $failed
+fi
+"$sebays" predict pets-run --input ./pets >out 2>err || fault "pets: $(cat err)"
+[ "$(head -n 2 out | cut -d, -f1,2)" = "$(printf 'index,file\n0,"colour/1')" ] ||
+    fault "files are not named: $(head -n 2 out)"
+grep -q '^0,"colour/1, ""my"".jpg",' out || fault 'a name with quotes'
+"$sebays" predict pets-run --input ./pets --threads 2 >two 2>err && same out two 'images'
+cp pets/grey/* "pets/colour/1, \"my\".jpg" flat
+"$sebays" predict pets-run --input ./flat >flat.csv 2>err || fault "flat: $(cat err)"
+[ "$(sed -n 's/^1,1.png,//p' flat.csv)" = "$(sed -n 's|^6,grey/1.png,||p' out)" ] ||
+    fault 'an image depends on its folder'
+(cd flat && "$sebays" predict ../pets-run --input 2.png --format json) >one.json 2>err ||
+    fault "one image: $(cat err)"
+grep -q '^{"index":0,"file":"2.png","class":"[a-z]*","label":[01],' one.json ||
+    fault "one image: $(cat one.json)"
+rm -r pets/grey
+"$sebays" predict pets-run --input ./pets >one.csv 2>err || fault "one class: $(cat err)"
+[ "$(wc -l <one.csv)" -eq 7 ] || fault 'one class is not all of it'
+"$sebays" predict pets-run --input ./t10k-images-idx3-ubyte >out 2>err || fault "fit: $(cat err)"
+[ "$(wc -l <out)" -eq 3 ] || fault 'small grey images are not made to fit'
+refused 2 'sebays predict: flowers.csv is a table, but the model takes images of 3 x 20 x 16' \
+    predict pets-run --input flowers.csv
+refused 2 'sebays predict: standard input is a table, but the model takes images of 3 x 20 x 16' \
+    predict pets-run --input -
+cp flowers.csv flat/broken.png
+refused 1 'sebays predict: ./flat/broken.png: it does not begin like a PNG or JPEG file' \
+    predict pets-run --input ./flat
+exit $failed
