@@ -321,8 +321,9 @@ enum sebays_sampling {
 
 /* Zeroed is a good start. None of it changes an answer but sampling and draws. */
 struct sebays_predictor_options {
-    uint32_t max_batch; /* examples worked on at once; memory grows with it. 0: 64. 1 is
-                         * planned for the fastest answer to a single one */
+    uint32_t max_batch; /* examples worked on at once, at most, by all threads; memory may
+                         * grow with it. 0: 64. 1 is planned for the fastest answer to a
+                         * single one */
     uint32_t threads;   /* that work on one call; 0: one a processor */
     const char *isa;    /* kernels: "scalar", "avx2", "neon"; NULL: the best there is */
     enum sebays_sampling sampling;

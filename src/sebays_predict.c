@@ -38,7 +38,8 @@ static sb_status check(const struct sebays_predictor_options *o)
 static sb_status share(const struct sebays_model *model, struct sb_predictor_options *p)
 {
     enum sb_load load = sb_load_for(&model->model, &p->sampling);
-    return sb_share_get(model, p->env, load, sb_plan_for(load, p->max_batch), &p->loaded);
+    return sb_share_get(model, p->env, load,
+                        sb_plan_for(load, p->max_batch, p->env->threads), &p->loaded);
 }
 
 sebays_status sebays_predictor_new(const struct sebays_model *model,

@@ -41,7 +41,8 @@ sb_status sb_ensemble_init(struct sb_ensemble *e, const struct sb_env *env,
                         m->info.classes * sizeof *e->part);
     if (!e->room || !e->part)
         return sb_fail(SB_ENOMEM, "no memory to predict %d examples", SB_ENSEMBLE_CHUNK);
-    sb_status st = sb_loaded_init(&e->loaded, env, m, load, sb_plan_for(load, batch));
+    sb_status st =
+        sb_loaded_init(&e->loaded, env, m, load, sb_plan_for(load, batch, env->threads));
     struct sb_predictor_options o = {.env = env,
                                      .model = m,
                                      .loaded = &e->loaded,

@@ -7,11 +7,19 @@
  * where there are that many (kernels/corr.h). */
 static const uint32_t plan_images[SB_PLAN_COUNT] = {1, 64, 1 << 20};
 
-enum sb_plan sb_plan_for(enum sb_load load, uint32_t max_batch)
+uint32_t sb_plan_share(uint64_t n, uint32_t threads)
+{
+    uint64_t each = (n + threads - 1) / threads;
+    return (uint32_t)((each + SB_LANES - 1) / SB_LANES * SB_LANES);
+}
+
+enum sb_plan sb_plan_for(enum sb_load load, uint32_t max_batch, int threads)
 {
     if (max_batch == 1 && load != SB_LOAD_GAUSS) /* which has no activation noise */
         return SB_PLAN_SINGLE;
-    return max_batch <= plan_images[SB_PLAN_FEW] ? SB_PLAN_FEW : SB_PLAN_MANY;
+    return sb_plan_share(max_batch, (uint32_t)threads) <= plan_images[SB_PLAN_FEW]
+               ? SB_PLAN_FEW
+               : SB_PLAN_MANY;
 }
 
 enum sb_load sb_load_for(const struct sb_model *m, const struct sb_sampling *s)

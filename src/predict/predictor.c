@@ -3,30 +3,36 @@
 
 #include <string.h>
 
+#include "base/failure.h"
 #include "base/mem.h"
+#include "base/threads.h"
 #include "predict/source.h"
+
+/* Bytes of a thread's widest activations, at most; a few of them are in use at a time. They
+ * need not fit the second-level cache to be worth keeping small. */
+enum { WIDEST_BYTES = 5 << 19 };
 
 /* ---- life ---------------------------------------------------------------------------- */
 
-static sb_status init_net(struct sb_predictor *p, const struct sb_predictor_options *o)
+static sb_status init_net(const struct sb_predictor *p, uint32_t images, int threads,
+                          bool single, struct sb_net *out)
 {
-    const struct sb_model_info *info = &o->model->info;
-    enum sb_load load = sb_load_for(o->model, &o->sampling);
+    const struct sb_model_info *info = &p->model->info;
     struct sb_net_options net = {
         .arch = info->arch,
         .channels = info->channels,
         .height = info->height,
         .width = info->width,
         .classes = info->classes,
-        .max_batch = o->max_batch,
-        .threads = o->env->threads,
-        .gauss = load == SB_LOAD_GAUSS,
+        .max_batch = images,
+        .threads = threads,
+        .gauss = p->sampling.kind == SB_SAMPLE_NOISE,
         .inference = true,
-        .single = sb_plan_for(load, o->max_batch) == SB_PLAN_SINGLE,
-        .lender = o->loaded->member,
-        .lenders = o->loaded->members,
+        .single = single,
+        .lender = p->loaded->member,
+        .lenders = p->loaded->members,
     };
-    return sb_net_init(&p->net, &net);
+    return sb_net_init(out, &net);
 }
 
 /* Whether this predictor draws weights itself; a single draw comes with what is loaded. */
@@ -47,71 +53,122 @@ static size_t most_weights(const struct sb_model *m)
     return most;
 }
 
-static sb_status init_buffers(struct sb_predictor *p, uint32_t max_batch)
+static sb_status init_buffers(const struct sb_predictor *p, struct sb_predict_worker *w)
 {
     const struct sb_model *m = p->model;
-    size_t batch = (size_t)max_batch * m->info.classes;
-    p->draw = sb_malloc(batch, sizeof *p->draw);
-    p->prob = sb_malloc(batch * m->members, sizeof *p->prob);
-    p->member = sb_malloc(m->members, sizeof *p->member);
-    p->bad = sb_malloc((size_t)max_batch + SB_LANES, 1); /* or the bands of one */
+    size_t batch = (size_t)p->at_once * m->info.classes;
+    w->draw = sb_malloc(batch, sizeof *w->draw);
+    w->prob = sb_malloc(batch * m->members, sizeof *w->prob);
+    w->member = sb_malloc(m->members, sizeof *w->member);
+    w->bad = sb_malloc((size_t)p->at_once + SB_LANES, 1); /* or the bands of one */
     if (draws_here(p))
-        p->theta = sb_malloc(most_weights(m), sizeof *p->theta);
-    if (!p->draw || !p->prob || !p->member || !p->bad || (draws_here(p) && !p->theta))
-        return sb_fail(SB_ENOMEM, "no memory to predict %u examples at once", max_batch);
+        w->theta = sb_malloc(most_weights(m), sizeof *w->theta);
+    if (!w->draw || !w->prob || !w->member || !w->bad || (draws_here(p) && !w->theta))
+        return sb_fail(SB_ENOMEM, "no memory to predict %u examples at once", p->at_once);
     return SB_OK;
+}
+
+/* How many examples of max_batch a thread takes at once, and how many threads do. */
+static void cut(struct sb_predictor *p, uint32_t max_batch)
+{
+    const struct sb_arch *a = &p->loaded->member[0].arch;
+    uint32_t threads = (uint32_t)p->env.threads, most = sb_plan_share(max_batch, threads);
+    size_t widest = 1;
+    for (uint32_t i = 0; i < a->nodes; i++) {
+        const struct sb_arch_node *d = &a->node[i];
+        size_t bytes = sizeof(float) * d->channels * d->height * d->width;
+        widest = bytes > widest ? bytes : widest;
+    }
+    size_t fit = WIDEST_BYTES / widest / SB_LANES * SB_LANES;
+    fit = fit > SB_LANES ? fit : SB_LANES;
+    p->at_once = fit < most ? (uint32_t)fit : most;
+    p->workers = (max_batch + p->at_once - 1) / p->at_once;
+    p->workers = p->workers < threads ? p->workers : threads;
+    if (p->at_once > max_batch)
+        p->at_once = max_batch;
+}
+
+/* The first worker's net can also be run by all threads. */
+static sb_status init_workers(struct sb_predictor *p, bool single)
+{
+    sb_status st = SB_OK;
+    p->worker = sb_calloc(p->workers, sizeof *p->worker);
+    if (!p->worker)
+        return sb_fail(SB_ENOMEM, "no memory for %u workers", p->workers);
+    for (uint32_t i = 0; i < p->workers && st == SB_OK; i++) {
+        st = init_net(p, p->at_once, i == 0 ? p->env.threads : 1, single,
+                      &p->worker[i].net);
+        if (st == SB_OK)
+            st = init_buffers(p, &p->worker[i]);
+    }
+    return st;
 }
 
 sb_status sb_predictor_init(struct sb_predictor *p, const struct sb_predictor_options *o)
 {
     const struct sb_model_info *info = &o->model->info;
-    *p = (struct sb_predictor){.env = *o->env,
-                               .model = o->model,
-                               .loaded = o->loaded,
-                               .sampling = o->sampling,
-                               .max_batch = o->max_batch};
+    *p = (struct sb_predictor){
+        .env = *o->env, .model = o->model, .loaded = o->loaded, .sampling = o->sampling};
     if (!info->gauss || p->sampling.kind == SB_SAMPLE_MEAN)
         p->sampling = (struct sb_sampling){SB_SAMPLE_MEAN, 1};
+    enum sb_load load = sb_load_for(o->model, &p->sampling);
+    bool single = sb_plan_for(load, o->max_batch, p->env.threads) == SB_PLAN_SINGLE;
+    cut(p, o->max_batch);
     sb_status st =
         sb_normalise_given(&p->normal, SB_BYTES, info->channels, info->mean, info->sd);
-    if (st == SB_OK)
-        st = init_net(p, o);
-    return st == SB_OK ? init_buffers(p, o->max_batch) : st;
+    return st == SB_OK ? init_workers(p, single) : st;
 }
 
 void sb_predictor_fini(struct sb_predictor *p)
 {
     if (!p)
         return;
+    for (uint32_t i = 0; p->worker && i < p->workers; i++) {
+        struct sb_predict_worker *w = &p->worker[i];
+        sb_net_fini(&w->net);
+        sb_free(w->theta);
+        sb_free(w->draw);
+        sb_free(w->prob);
+        sb_free(w->member);
+        sb_free(w->bad);
+    }
+    sb_free(p->worker);
     sb_normalise_fini(&p->normal);
-    sb_net_fini(&p->net);
-    sb_free(p->theta);
-    sb_free(p->draw);
-    sb_free(p->prob);
-    sb_free(p->member);
-    sb_free(p->bad);
     *p = (struct sb_predictor){0};
 }
 
-/* ---- one batch ----------------------------------------------------------------------- */
+/* ---- some examples at once ----------------------------------------------------------- */
+
+struct batch {
+    const struct sb_predictor *p;
+    const struct sb_input *in;
+    size_t n;       /* examples of the call */
+    uint32_t each;  /* examples of a chunk */
+    uint64_t first; /* number of the call's first */
+    const struct sb_answers *out;
+    struct sb_env env; /* that a chunk runs in */
+    struct sb_failure failure;
+};
 
 /* Puts draw d of member m in the place of its means. */
-static void draw_weights(struct sb_predictor *p, uint32_t m, uint32_t d)
+static void draw_weights(const struct batch *b, struct sb_predict_worker *w, uint32_t m,
+                         uint32_t d)
 {
-    float *at = p->theta;
-    for (uint32_t i = 0; i < p->net.arch.weights; i++) {
-        sb_member_draw_layer(&p->model->member[m], &p->env, i, d, at);
-        p->net.weight[i].mu = at; /* the net's own copy of where they are */
-        at += p->net.weight[i].nnz;
+    float *at = w->theta;
+    for (uint32_t i = 0; i < w->net.arch.weights; i++) {
+        sb_member_draw_layer(&b->p->model->member[m], &b->env, i, d, at);
+        w->net.weight[i].mu = at; /* the net's own copy of where they are */
+        at += w->net.weight[i].nnz;
     }
 }
 
-/* Of the examples in the net: out [batch][classes]. */
-static sb_status run_member(struct sb_predictor *p, uint32_t m, uint32_t first,
-                            float *out)
+/* Of the examples in the net: out [examples][classes]. */
+static sb_status run_member(const struct batch *b, struct sb_predict_worker *w,
+                            uint32_t m, uint32_t first, float *out)
 {
-    size_t n = sb_predict_images(&p->net) * p->net.arch.classes;
-    sb_net_borrow(&p->net, &p->loaded->member[m]);
+    const struct sb_predictor *p = b->p;
+    size_t n = sb_predict_images(&w->net) * w->net.arch.classes;
+    sb_net_borrow(&w->net, &p->loaded->member[m]);
     memset(out, 0, n * sizeof *out);
     for (uint32_t d = 0; d < p->sampling.draws; d++) {
         struct sb_pass pass = {.sample = p->sampling.kind == SB_SAMPLE_NOISE,
@@ -120,38 +177,40 @@ static sb_status run_member(struct sb_predictor *p, uint32_t m, uint32_t first,
                                .step = d,
                                .image = first};
         if (draws_here(p))
-            draw_weights(p, m, d);
-        sb_status st = sb_predict_forward(&p->env, &p->net, &pass, p->draw);
+            draw_weights(b, w, m, d);
+        sb_status st = sb_predict_forward(&b->env, &w->net, &pass, w->draw);
         if (st != SB_OK)
             return st;
-        sb_predict_add(out, p->draw, n, p->sampling.draws);
+        sb_predict_add(out, w->draw, n, p->sampling.draws);
     }
     return SB_OK;
 }
 
 /* Where the net takes one image as bands of its rows, a lane each, the bands are what is
  * read as examples. */
-static void fill_net(struct sb_predictor *p, const struct sb_input *in, size_t at,
+static void fill_net(const struct batch *b, struct sb_predict_worker *w, size_t at,
                      uint32_t count)
 {
-    uint32_t bands = p->net.arch.bands;
+    const struct sb_input *in = b->in;
+    uint32_t bands = w->net.arch.bands;
     struct sb_input rows = *in;
     if (bands == 0) {
-        sb_net_set_batch(&p->net, count);
-        sb_input_fill(in, at, &p->normal, p->env.threads, &p->net.input, p->bad);
+        sb_net_set_batch(&w->net, count);
+        sb_input_fill(in, at, &b->p->normal, b->env.threads, &w->net.input, w->bad);
         return;
     }
     rows.data = (const unsigned char *)in->data + (ptrdiff_t)at * in->stride[0];
-    rows.stride[0] = (ptrdiff_t)p->net.input.height * in->stride[2];
-    sb_input_fill(&rows, 0, &p->normal, p->env.threads, &p->net.input, p->bad);
+    rows.stride[0] = (ptrdiff_t)w->net.input.height * in->stride[2];
+    sb_input_fill(&rows, 0, &b->p->normal, b->env.threads, &w->net.input, w->bad);
     for (uint32_t i = 1; i < bands; i++)
-        p->bad[0] |= p->bad[i];
+        w->bad[0] |= w->bad[i];
 }
 
-static sb_status check_finite(const struct sb_predictor *p, uint32_t count, size_t at)
+static sb_status check_finite(const struct sb_predict_worker *w, uint32_t count,
+                              size_t at)
 {
     for (uint32_t i = 0; i < count; i++)
-        if (p->bad[i])
+        if (w->bad[i])
             return sb_fail(SB_ENUMERIC,
                            "example %zu has a number that is not finite; remove it, or "
                            "replace what is missing as it was for training",
@@ -159,26 +218,36 @@ static sb_status check_finite(const struct sb_predictor *p, uint32_t count, size
     return SB_OK;
 }
 
-/* Examples at .. at + count - 1 of n. */
-static sb_status run_batch(struct sb_predictor *p, const struct sb_input *in, size_t n,
-                           size_t at, uint32_t count, uint64_t first,
-                           const struct sb_answers *out)
+/* Examples at .. at + count - 1 of the call's. */
+static sb_status run_examples(const struct batch *b, struct sb_predict_worker *w,
+                              size_t at, uint32_t count)
 {
-    uint32_t classes = p->model->info.classes;
+    const struct sb_model *model = b->p->model;
+    uint32_t classes = model->info.classes;
     size_t size = (size_t)count * classes;
-    fill_net(p, in, at, count);
-    sb_status st = check_finite(p, count, at);
-    for (uint32_t m = 0; m < p->model->members && st == SB_OK; m++) {
-        float *mine = p->prob + m * size;
-        p->member[m] = mine;
-        st = run_member(p, m, (uint32_t)(first + at), mine);
-        if (st == SB_OK && out->members)
-            memcpy(out->members + (m * n + at) * classes, mine, size * sizeof *mine);
+    fill_net(b, w, at, count);
+    sb_status st = check_finite(w, count, at);
+    for (uint32_t m = 0; m < model->members && st == SB_OK; m++) {
+        float *mine = w->prob + m * size;
+        w->member[m] = mine;
+        st = run_member(b, w, m, (uint32_t)(b->first + at), mine);
+        if (st == SB_OK && b->out->members)
+            memcpy(b->out->members + (m * b->n + at) * classes, mine,
+                   size * sizeof *mine);
     }
     if (st != SB_OK)
         return st;
-    struct sb_probs all = {p->member, p->model->members, count, classes};
-    return sb_uncertainty_of(&all, at, &out->sum);
+    struct sb_probs all = {w->member, model->members, count, classes};
+    return sb_uncertainty_of(&all, at, &b->out->sum);
+}
+
+static void run_chunk(void *context, size_t chunk, int worker)
+{
+    struct batch *b = context;
+    size_t at = chunk * b->each;
+    uint32_t count = b->n - at < b->each ? (uint32_t)(b->n - at) : b->each;
+    sb_status st = run_examples(b, &b->p->worker[worker], at, count);
+    sb_failure_note(&b->failure, chunk, st);
 }
 
 sb_status sb_predictor_run(struct sb_predictor *p, const struct sb_input *in, size_t n,
@@ -190,11 +259,20 @@ sb_status sb_predictor_run(struct sb_predictor *p, const struct sb_input *in, si
                        "examples %llu to %llu: activation noise has numbers for the "
                        "first 2^32; begin again from 0",
                        (unsigned long long)first, (unsigned long long)(first + n - 1));
-    for (size_t at = 0; at < n; at += p->max_batch) {
-        uint32_t count = n - at < p->max_batch ? (uint32_t)(n - at) : p->max_batch;
-        sb_status st = run_batch(p, in, n, at, count, first, out);
-        if (st != SB_OK)
-            return st;
-    }
-    return SB_OK;
+    struct batch b = {.p = p,
+                      .in = in,
+                      .n = n,
+                      .each = p->at_once,
+                      .first = first,
+                      .out = out,
+                      .env = p->env,
+                      .failure = SB_FAILURE_NONE};
+    if (p->workers > 1 && n > 0 && n < (size_t)p->at_once * p->workers)
+        b.each = sb_plan_share(n, p->workers);
+    size_t chunks = (n + b.each - 1) / b.each;
+    int threads = chunks > 1 ? (int)p->workers : 1;
+    if (threads > 1)
+        b.env.threads = 1;
+    sb_threads_run(threads, chunks, run_chunk, &b);
+    return sb_failure_raise(&b.failure);
 }

@@ -1,5 +1,9 @@
 /* predictor - an ensemble's answers to examples in memory; one thread uses it at a time.
  *
+ * A thread takes a few examples through all layers of all members before it takes others,
+ * so that activations stay in its caches and threads never wait for each other; only when
+ * there are too few examples for that do threads share a layer's work.
+ *
  * Weights are borrowed from a loaded model, which any number of predictors share. All
  * memory is taken when a predictor is made; a call allocates nothing. An answer depends on
  * the example alone (with activation noise, on its number too): not on what else is in the
@@ -20,27 +24,33 @@
 #include "predict/loaded.h"
 #include "predict/sampling.h"
 
+/* What a thread runs in. */
+struct sb_predict_worker {
+    struct sb_net net; /* runs with one member's weights after the other's */
+    float *theta; /* [most weights of a member] owned: a draw; NULL: none is made here */
+    float *draw;  /* [at_once][classes] owned */
+    float *prob;  /* [members][at_once][classes] owned */
+    const float **member; /* [members] owned: of prob */
+    unsigned char *bad;   /* [at_once or bands] owned */
+};
+
 struct sb_predictor {
     struct sb_env env;
     const struct sb_model *model; /* borrowed, like loaded */
     const struct sb_loaded *loaded;
     struct sb_sampling sampling;
-    uint32_t max_batch;
     struct sb_normalise normal;
-    struct sb_net net; /* runs with one member's weights after the other's */
-    float *theta; /* [most weights of a member] owned: a draw; NULL: none is made here */
-    float *draw;  /* [max_batch][classes] owned */
-    float *prob;  /* [members][max_batch][classes] owned */
-    const float **member; /* [members] owned: of prob */
-    unsigned char *bad;   /* [max_batch or bands] owned */
+    uint32_t at_once;                 /* examples a worker takes through the network */
+    uint32_t workers;                 /* 1: all threads work together */
+    struct sb_predict_worker *worker; /* [workers] owned */
 };
 
 struct sb_predictor_options {
     const struct sb_env *env;       /* copied */
     const struct sb_model *model;   /* must outlive the predictor, like loaded */
-    const struct sb_loaded *loaded; /* made for this sampling and max_batch */
+    const struct sb_loaded *loaded; /* made for this sampling, max_batch and threads */
     struct sb_sampling sampling;
-    uint32_t max_batch; /* examples at once */
+    uint32_t max_batch; /* most examples at once, over all threads */
 };
 
 /* The caller calls sb_predictor_fini, also after a failure. */

@@ -99,7 +99,7 @@ static const struct sebays_predictor_options ways[] = {
     {.sampling = SEBAYS_DRAW, .max_batch = 44, .threads = 1},
     {.sampling = SEBAYS_DRAWS, .draws = 3, .max_batch = 64, .threads = 1},
     {.sampling = SEBAYS_MEAN, .max_batch = 44, .threads = 1},
-    {.sampling = SEBAYS_NOISE, .draws = 2, .max_batch = 44, .threads = 1},
+    {.sampling = SEBAYS_NOISE, .draws = 2, .max_batch = 44, .threads = 2},
 };
 enum { WAYS = sizeof ways / sizeof *ways };
 
@@ -108,6 +108,7 @@ static void ask_in_pieces(struct sebays_predictor *p, size_t size, size_t image,
                           const struct answers *want, uint32_t members)
 {
     static struct answers a;
+    ask(p, &(struct sebays_examples){.type = SEBAYS_U8}, &a); /* of none */
     for (size_t at = 0; at < EXAMPLES; at += size) {
         size_t n = EXAMPLES - at < size ? EXAMPLES - at : size, row = n * CLASSES;
         struct sebays_examples e = {
