@@ -18,23 +18,22 @@ static const struct {
              [SB_NPY_F32] = {"f4", 4},
              [SB_NPY_F64] = {"f8", 8}};
 
-static char byte_order(enum sb_npy_type type)
+static char byte_order(void)
 {
     const uint16_t one = 1;
     unsigned char first;
     memcpy(&first, &one, 1);
-    return types[type].size == 1 ? '|' : first == 1 ? '<' : '>';
+    return first == 1 ? '<' : '>';
 }
 
 /* Eight sizes of up to 20 digits fit easily. */
-void sb_npy_head(unsigned char head[SB_NPY_HEAD], enum sb_npy_type type,
-                 const uint64_t *shape, uint32_t dims, size_t *size)
+static void write_head(unsigned char head[SB_NPY_HEAD], const char *type,
+                       const uint64_t *shape, uint32_t dims, size_t *size)
 {
     char *text = (char *)head + BEFORE_TEXT;
     const size_t room = SB_NPY_HEAD - BEFORE_TEXT;
-    size_t n = (size_t)snprintf(text, room,
-                                "{'descr': '%c%s', 'fortran_order': False, 'shape': (",
-                                byte_order(type), types[type].code);
+    size_t n = (size_t)snprintf(
+        text, room, "{'descr': '%s', 'fortran_order': False, 'shape': (", type);
     for (uint32_t i = 0; i < dims; i++)
         n += (size_t)snprintf(text + n, room - n, "%" PRIu64 "%s", shape[i],
                               dims == 1       ? ","
@@ -49,6 +48,22 @@ void sb_npy_head(unsigned char head[SB_NPY_HEAD], enum sb_npy_type type,
     head[8] = (unsigned char)((all - BEFORE_TEXT) & 0xff);
     head[9] = (unsigned char)((all - BEFORE_TEXT) >> 8);
     *size = all;
+}
+
+void sb_npy_head(unsigned char head[SB_NPY_HEAD], enum sb_npy_type type,
+                 const uint64_t *shape, uint32_t dims, size_t *size)
+{
+    char text[] = {types[type].size == 1 ? '|' : byte_order(), types[type].code[0],
+                   types[type].code[1], '\0'};
+    write_head(head, text, shape, dims, size);
+}
+
+void sb_npy_head_text(unsigned char head[SB_NPY_HEAD], uint32_t characters,
+                      const uint64_t *shape, uint32_t dims, size_t *size)
+{
+    char text[16];
+    snprintf(text, sizeof text, "%cU%" PRIu32, byte_order(), characters);
+    write_head(head, text, shape, dims, size);
 }
 
 static sb_status measure(struct sb_npy_writer *w, enum sb_npy_type type,

@@ -24,6 +24,11 @@ enum { SB_NPY_HEAD = 384 };
 void sb_npy_head(unsigned char head[SB_NPY_HEAD], enum sb_npy_type type,
                  const uint64_t *shape, uint32_t dims, size_t *size);
 
+/* The same for an array of texts, each of so many characters (at least 1) of 4 bytes, in
+ * this machine's byte order and with zeros behind. dims may be 0: a single text. */
+void sb_npy_head_text(unsigned char head[SB_NPY_HEAD], uint32_t characters,
+                      const uint64_t *shape, uint32_t dims, size_t *size);
+
 struct sb_npy_writer {
     struct sb_file file;
     unsigned char *buffer; /* owned */
