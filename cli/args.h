@@ -39,7 +39,10 @@ enum cli_flags {
     CLI_SAMPLES = 1 << 22,  /* --samples N|mean|noise */
     CLI_ALL = 1 << 23,      /* --all */
     CLI_VARY = 1 << 24,     /* --vary section.key=v1,v2,... */
-    CLI_PREDICT = 1 << 25   /* --input, --output and what else only predict has */
+    CLI_PREDICT = 1 << 25,  /* --input, --output and what else only predict has */
+    CLI_SAMPLE = 1 << 26,   /* --samples draw|mean */
+    CLI_MEMBER = 1 << 27,   /* --member N */
+    CLI_SIGMA = 1 << 28     /* --sigma */
 };
 
 /* The values of a flag that may be repeated. */
@@ -70,11 +73,12 @@ struct cli_args {
     const char *input;
     const char *top;
     const char *reject_above;
+    const char *member;
     struct cli_list sets;   /* "section.key=value" */
     struct cli_list oods;   /* "NAME=PATH" */
     struct cli_list varied; /* "section.key=v1,v2,..." */
     unsigned threads;       /* 0: not given */
-    bool resume, dry_run, quiet, json, all, probabilities, members;
+    bool resume, dry_run, quiet, json, all, probabilities, members, sigma;
     bool help; /* then nothing else is checked */
 };
 

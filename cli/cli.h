@@ -27,6 +27,7 @@ extern const struct cli_command cli_cmd_options;
 extern const struct cli_command cli_cmd_data;
 extern const struct cli_command cli_cmd_report;
 extern const struct cli_command cli_cmd_compare;
+extern const struct cli_command cli_cmd_export;
 
 /* The parts of sebays data; cmd_data.c has their table. */
 extern const struct cli_command cli_cmd_data_info;

@@ -424,6 +424,28 @@ sebays_status sebays_feed_predict(struct sebays_feed *feed,
  * NULL: examples are no files. Valid until the next call. */
 const char *sebays_feed_name(struct sebays_feed *feed, size_t i);
 
+/* ---- models for other programs ---- */
+
+/* Zeroed is a good start, but for format and out. */
+struct sebays_export_options {
+    const char *format;  /* "safetensors-dense" or "npz" */
+    const char *out;     /* the file to write */
+    const char *samples; /* "draw": the weights SEBAYS_DRAW predicts with, to the bit;
+                          * "mean": the posterior means; NULL: "draw" */
+    uint32_t first_member, members; /* which; members 0: all from the first on */
+    bool sigma;                     /* the posterior's deviations, too */
+    sebays_progress_fn *progress;   /* in bytes; may be NULL */
+    void *progress_context;
+    double progress_seconds; /* between two reports, at least */
+};
+
+/* Writes the members of a model file, or of a run directory's, as dense arrays in
+ * PyTorch's layouts, 0 where no weight exists, with what is needed to use them;
+ * docs/interop.md has names and examples. Memory: the largest layer, twice. The file is
+ * there when it is whole. */
+sebays_status sebays_export(const char *path,
+                            const struct sebays_export_options *options);
+
 /* ---- reports ---- */
 
 /* The paper's table for some run directories: method, members, sparsity, figures, cost,

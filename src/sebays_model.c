@@ -9,19 +9,15 @@
 #include "base/mem.h"
 #include "model/inspect.h"
 
-enum { PATH_BYTES = 4096 };
-
-/* The model file that path means: itself, or the one in that run directory. */
-static sb_status find_model(const char *path, char out[PATH_BYTES], uint64_t *bytes)
+sb_status sb_model_find(const char *path, char out[SB_MODEL_PATH])
 {
     struct stat s;
-    int n = snprintf(out, PATH_BYTES, "%s", path);
+    int n = snprintf(out, SB_MODEL_PATH, "%s", path);
     if (stat(path, &s) == 0 && S_ISDIR(s.st_mode))
-        n = snprintf(out, PATH_BYTES, "%s/model.safetensors", path);
-    if (n < 0 || n >= PATH_BYTES)
-        return sb_fail(SB_EARG, "a path of more than %d bytes", PATH_BYTES);
-    *bytes = stat(out, &s) == 0 ? (uint64_t)s.st_size : 0;
-    return SB_OK;
+        n = snprintf(out, SB_MODEL_PATH, "%s/model.safetensors", path);
+    return n >= 0 && n < SB_MODEL_PATH
+               ? SB_OK
+               : sb_fail(SB_EARG, "a path of more than %d bytes", SB_MODEL_PATH);
 }
 
 /* Lines in one text: counted first, then copied. */
@@ -43,12 +39,13 @@ static void add_line(void *context, const char *line)
 
 sebays_status sebays_inspect(const char *path, char **out)
 {
-    char file[PATH_BYTES];
-    uint64_t bytes = 0;
+    char file[SB_MODEL_PATH];
     struct sb_model m = {0};
     struct text t = {0};
+    struct stat s;
     *out = NULL;
-    sb_status st = find_model(path, file, &bytes);
+    sb_status st = sb_model_find(path, file);
+    uint64_t bytes = st == SB_OK && stat(file, &s) == 0 ? (uint64_t)s.st_size : 0;
     if (st == SB_OK)
         st = sb_model_map(&m, file);
     if (st == SB_OK)
@@ -119,10 +116,9 @@ sb_status sb_share_get(const struct sebays_model *model, const struct sb_env *en
 
 sebays_status sebays_model_open(const char *path, struct sebays_model **out)
 {
-    char file[PATH_BYTES];
-    uint64_t bytes;
+    char file[SB_MODEL_PATH];
     *out = NULL;
-    sb_status st = find_model(path, file, &bytes);
+    sb_status st = sb_model_find(path, file);
     struct sebays_model *m = NULL;
     if (st == SB_OK) {
         m = sb_calloc(1, sizeof *m);

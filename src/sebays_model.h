@@ -23,6 +23,11 @@ struct sebays_predictor {
 /* What a caller wants, as the library answers it. */
 struct sb_answers sb_answers_of(const struct sebays_prediction *out);
 
+enum { SB_MODEL_PATH = 4096 };
+
+/* The model file that path means: itself, or the one in that run directory. */
+sb_status sb_model_find(const char *path, char out[SB_MODEL_PATH]);
+
 /* The model loaded for a way of sampling and a plan; the model's to keep. */
 sb_status sb_share_get(const struct sebays_model *model, const struct sb_env *env,
                        enum sb_load load, enum sb_plan plan,

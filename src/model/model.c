@@ -215,14 +215,9 @@ json_t *sb_model_figures(const struct sb_member *member, uint32_t members)
     return array;
 }
 
-static sb_status put_description(struct sb_st_writer *w, const struct sb_model *m)
+sb_status sb_model_put_info(struct sb_st_writer *w, const struct sb_model_info *o)
 {
-    const struct sb_model_info *o = &m->info;
-    sb_status st = sb_st_writer_meta(w, "format", SB_MODEL_FORMAT);
-    if (st == SB_OK)
-        st = sb_fields_put_integer(w, "version", SB_MODEL_VERSION);
-    if (st == SB_OK)
-        st = sb_st_writer_meta(w, "arch", o->arch);
+    sb_status st = sb_st_writer_meta(w, "arch", o->arch);
     if (st == SB_OK)
         st = sb_st_writer_meta(w, "method", o->method);
     if (st == SB_OK)
@@ -242,9 +237,19 @@ static sb_status put_description(struct sb_st_writer *w, const struct sb_model *
                                           numbers(o->sd, o->channels)));
     if (st == SB_OK && o->columns)
         st = sb_st_writer_meta(w, "columns", o->columns);
+    return st;
+}
+
+static sb_status put_description(struct sb_st_writer *w, const struct sb_model *m)
+{
+    sb_status st = sb_st_writer_meta(w, "format", SB_MODEL_FORMAT);
+    if (st == SB_OK)
+        st = sb_fields_put_integer(w, "version", SB_MODEL_VERSION);
+    if (st == SB_OK)
+        st = sb_model_put_info(w, &m->info);
     if (st == SB_OK)
         st = sb_fields_put_json(w, "members", sb_model_figures(m->member, m->members));
-    return st == SB_OK ? sb_st_writer_meta(w, "recipe", o->recipe) : st;
+    return st == SB_OK ? sb_st_writer_meta(w, "recipe", m->info.recipe) : st;
 }
 
 sb_status sb_model_write(const struct sb_model *m, const char *path)

@@ -122,4 +122,10 @@ sb_status sb_st_writer_add(struct sb_st_writer *w, const char *name, enum sb_dty
 /* Writes path in one step (base/file.h), piece by piece from where the data is. */
 sb_status sb_st_writer_write(const struct sb_st_writer *w, const char *path);
 
+/* For data that is made on the way (and was NULL above): begins the file with its header.
+ * The caller writes the tensors in the order they were added, then commits or aborts f,
+ * which needs no abort after a failure, but may have it. */
+sb_status sb_st_writer_begin(const struct sb_st_writer *w, const char *path,
+                             struct sb_file *f);
+
 #endif

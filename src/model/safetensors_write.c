@@ -156,12 +156,21 @@ done:
     return st;
 }
 
+sb_status sb_st_writer_begin(const struct sb_st_writer *w, const char *path,
+                             struct sb_file *f)
+{
+    sb_status st = sb_file_create(f, path);
+    if (st == SB_OK)
+        st = write_header(w, f);
+    if (st != SB_OK)
+        sb_file_abort(f);
+    return st;
+}
+
 sb_status sb_st_writer_write(const struct sb_st_writer *w, const char *path)
 {
     struct sb_file f;
-    sb_status st = sb_file_create(&f, path);
-    if (st == SB_OK)
-        st = write_header(w, &f);
+    sb_status st = sb_st_writer_begin(w, path, &f);
     for (size_t i = 0; st == SB_OK && i < w->pieces; i++)
         st = sb_file_write(&f, w->piece[i].data, w->piece[i].bytes);
     if (st == SB_OK)

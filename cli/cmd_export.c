@@ -1,0 +1,87 @@
+/* sebays export - a model for PyTorch, NumPy and others. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "progress.h"
+#include "signals.h"
+
+static bool take_member(const char *text, struct sebays_export_options *o)
+{
+    size_t n = strlen(text);
+    if (n == 0 || n > 9 || strspn(text, "0123456789") != n)
+        return false;
+    o->first_member = (uint32_t)strtoul(text, NULL, 10);
+    o->members = 1;
+    return true;
+}
+
+static bool take(const struct cli_args *args, struct sebays_export_options *o)
+{
+    if (!args->format)
+        fprintf(stderr, "sebays export: say what as, with --format safetensors-dense or "
+                        "--format npz\n");
+    else if (!args->out)
+        fprintf(stderr, "sebays export: say where to, with --out FILE\n");
+    else if (args->member && !take_member(args->member, o))
+        fprintf(stderr, "sebays export: --member %s: want a whole number from 0\n",
+                args->member);
+    else
+        return true;
+    return false;
+}
+
+static int run(const struct cli_args *args)
+{
+    struct cli_progress screen;
+    struct sebays_export_options o = {
+        .format = args->format,
+        .out = args->out,
+        .samples = args->samples,
+        .sigma = args->sigma,
+        .progress = cli_progress_show,
+        .progress_context = &screen,
+        .progress_seconds = 0.25,
+    };
+    if (!take(args, &o))
+        return CLI_USAGE;
+    cli_progress_init(&screen, args->quiet);
+    (void)cli_signals_catch(); /* if that fails, Ctrl-C ends us without a word */
+    sebays_status st = sebays_export(args->operand, &o);
+    cli_progress_end(&screen);
+    if (st == SEBAYS_ECANCELED && cli_signals_caught()) {
+        fprintf(stderr, "sebays export: stopped; %s was not written\n", args->out);
+        return 128 + cli_signals_caught();
+    }
+    return st == SEBAYS_OK ? CLI_OK : cli_fail("export", st);
+}
+
+const struct cli_command cli_cmd_export = {
+    .name = "export",
+    .operand = "MODEL|RUN",
+    .summary = "write a model's weights for PyTorch or NumPy",
+    .help =
+        "usage: sebays export MODEL|RUN --format safetensors-dense|npz --out FILE\n"
+        "                     [--samples draw|mean] [--member N] [--sigma] [--quiet]\n"
+        "\n"
+        "Writes the members' weights as dense float arrays in PyTorch's layouts, 0 "
+        "where\n"
+        "no weight exists, with batch norms, normalisation and class names.\n"
+        "docs/interop.md has the names, and how to load them in ten lines.\n"
+        "\n"
+        "  --format NAME         safetensors-dense, or npz for numpy.load\n"
+        "  --out FILE            replaced when the new one is whole\n"
+        "  --samples draw|mean   the draw of the weights that predictions use (the\n"
+        "                        default), or the posterior means\n"
+        "  --member N            only this one, counted from 0\n"
+        "  --sigma               each weight's posterior deviation, too\n"
+        "  --quiet               no progress, only errors\n"
+        "\n"
+        "examples:\n"
+        "  sebays export runs/quickstart --format safetensors-dense --out "
+        "q.safetensors\n"
+        "  sebays export runs/quickstart --format npz --member 0 --sigma --out q.npz\n",
+    .flags = CLI_FORMAT | CLI_FILE | CLI_SAMPLE | CLI_MEMBER | CLI_SIGMA | CLI_QUIET,
+    .run = run,
+};
