@@ -10,6 +10,7 @@ import numpy as np
 import sebays
 
 REFERENCE = os.environ["SEBAYS_REFERENCE"]
+PROGRAM = os.environ["SEBAYS_PROGRAM"]  # the command line
 MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK | os.X_OK) else None
 _directory = tempfile.TemporaryDirectory(prefix="sebays-tests-", dir=MEMORY)
 atexit.register(_directory.cleanup)

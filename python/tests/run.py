@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Runs the tests of the Python package: run.py LIBSEBAYS_SO REFERENCE_PROGRAM
+"""Runs the tests of the Python package: run.py LIBSEBAYS_SO REFERENCE_PROGRAM SEBAYS
 
 What a machine cannot test is said in a line that begins with NOT TESTED.
 """
@@ -17,8 +17,8 @@ def main():
         print("NOT TESTED: the Python package (needs NumPy for", sys.executable +
               "; Debian: python3-numpy)")
         return True
-    os.environ["SEBAYS_LIBRARY"], os.environ["SEBAYS_REFERENCE"] = map(os.path.abspath,
-                                                                       sys.argv[1:3])
+    for name, path in zip(("LIBRARY", "REFERENCE", "PROGRAM"), sys.argv[1:4]):
+        os.environ["SEBAYS_" + name] = os.path.abspath(path)
     sys.dont_write_bytecode = True
     sys.path[:0] = [str(HERE.parent), str(HERE)]
     suite = unittest.defaultTestLoader.discover(str(HERE))

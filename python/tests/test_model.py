@@ -1,3 +1,4 @@
+import json
 import pathlib
 import subprocess
 import threading
@@ -6,7 +7,7 @@ import unittest
 import numpy as np
 
 import sebays
-from fixtures import REFERENCE, ROOT, image_run, images, table, table_run
+from fixtures import PROGRAM, REFERENCE, ROOT, image_run, images, table, table_run
 
 SAMPLINGS = ("draw", "draws", "mean", "activation-noise")  # by number, as in sebays.h
 
@@ -36,6 +37,55 @@ class Bits(unittest.TestCase):
     def test_images_as_from_c(self):
         x = (images()[0] / 255).astype(np.float32)
         self.check_run(image_run(), x, x.transpose(0, 3, 1, 2))
+
+
+class CommandLine(unittest.TestCase):
+    """sebays predict writes the floats that Python gets, and so C."""
+
+    SAMPLES = {"draw": (), "draws": ("--samples", "3"), "mean": ("--samples", "mean"),
+               "activation-noise": ("--samples", "noise")}
+
+    def lines(self, run, path, *words):
+        done = subprocess.run([PROGRAM, "predict", run.out, "--input", path, "--format", "json",
+                               "--probabilities", "--members", "--quiet", *words],
+                              check=True, stdout=subprocess.PIPE)
+        return [json.loads(line) for line in done.stdout.splitlines()]
+
+    def check_run(self, run, x, *paths):
+        for sampling, words in self.SAMPLES.items():
+            draws = 3 if sampling == "draws" else 1
+            with self.subTest(sampling), run.model(sampling=sampling, draws=draws) as model:
+                answers = model.answers(x)
+                for path in paths:
+                    self.same(answers, self.lines(run, path, *words))
+
+    def same(self, answers, lines):
+        for name in ("probabilities", "total", "aleatoric", "epistemic", "votes"):
+            have = np.array([line[name] for line in lines], answers[name].dtype)
+            self.assertEqual(have.tobytes(), answers[name].tobytes(), name)
+        members = np.array([line["members"] for line in lines], np.float32).transpose(1, 0, 2)
+        self.assertEqual(members.tobytes(), answers["members"].tobytes())
+        self.assertEqual([line["label"] for line in lines],
+                         answers["probabilities"].argmax(1).tolist())
+
+    def test_table(self):
+        x, y = table()
+        np.savetxt(ROOT / "rows.csv", np.column_stack((x, y)), "%.9g", ",")
+        np.save(ROOT / "rows.npy", x)
+        self.check_run(table_run(), x, ROOT / "rows.csv", ROOT / "rows.npy")
+
+    def test_images(self):
+        x, _ = images()
+        np.save(ROOT / "pixels.npy", x)
+        self.check_run(image_run(), x, ROOT / "pixels.npy")
+
+    def test_array(self):
+        x, _ = images()
+        np.save(ROOT / "pixels.npy", x)
+        subprocess.run([PROGRAM, "predict", image_run().out, "--input", ROOT / "pixels.npy",
+                        "--format", "npy", "--output", ROOT / "p.npy", "--quiet"], check=True)
+        with image_run().model() as model:
+            np.testing.assert_array_equal(np.load(ROOT / "p.npy"), model.predict_proba(x))
 
 
 class Figures(unittest.TestCase):

@@ -130,16 +130,17 @@ static sb_status next_field(struct sb_rows *r, struct sb_field *f)
     return st;
 }
 
-static sb_status begin_text(struct sb_rows *r)
+/* *row: there is one behind a byte-order mark, too. */
+static sb_status begin_text(struct sb_rows *r, bool *row)
 {
     size_t n = (size_t)(r->at.end - r->at.at);
     if (n >= 2 &&
         (memcmp(r->at.at, "\xff\xfe", 2) == 0 || memcmp(r->at.at, "\xfe\xff", 2) == 0))
         return sb_fail(SB_EFORMAT, "%s: it is UTF-16; save it as UTF-8", r->o.path);
-    if (n >= 3 && memcmp(r->at.at, "\xef\xbb\xbf", 3) == 0) {
+    if (n >= 3 && memcmp(r->at.at, "\xef\xbb\xbf", 3) == 0)
         r->at.at += 3;
-        n -= 3;
-    }
+    *row = sb_csv_row(&r->at);
+    n = (size_t)(r->at.end - r->at.at);
     r->at.separator = sb_csv_separator(r->at.at, n, r->o.columns->count);
     return SB_OK;
 }
@@ -262,8 +263,9 @@ static sb_status take_first(struct sb_rows *r)
 {
     const struct sb_columns *c = r->o.columns;
     uint32_t fields, numbers;
-    sb_status st = begin_text(r);
-    if (st != SB_OK)
+    bool more = false;
+    sb_status st = begin_text(r, &more);
+    if (st != SB_OK || !more)
         return st;
     struct sb_csv row = r->at;
     st = count_fields(r, &fields, &numbers);
