@@ -123,8 +123,6 @@ sb_status sb_csv_text(const struct sb_csv *c, struct sb_field *f,
 
 /* ---- the separator ---- */
 
-static const char candidates[] = {'\t', ';', ','};
-
 /* Separators in the line at *at outside quotes; *at moves behind it. */
 static uint32_t count_in_line(const char **at, const char *end, char separator)
 {
@@ -158,36 +156,20 @@ static uint32_t steady(const struct sb_csv *c, char separator)
     return first;
 }
 
-char sb_csv_separator(const char *text, size_t size, uint32_t fields)
-{
-    char best = ' ';
-    uint32_t most = 0;
-    for (size_t i = 0; i < sizeof candidates; i++) {
-        const char *at = text;
-        uint32_t n = count_in_line(&at, text + size, candidates[i]);
-        if (n > 0 && (n + 1 == fields || n + 2 == fields))
-            return candidates[i];
-        if (n > most) {
-            most = n;
-            best = candidates[i];
-        }
-    }
-    return best;
-}
-
 void sb_csv_begin(struct sb_csv *c, const char *name, const char *text, size_t size)
 {
+    static const char candidates[] = {'\t', ';', ','};
     *c = (struct sb_csv){.name = name, .at = text, .end = text + size, .separator = ' '};
     c->line = 1;
     if (size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)
         c->at += 3;
-    for (size_t i = 0; i < sizeof candidates; i++)
+    for (size_t i = 0; i < 3; i++)
         if (steady(c, candidates[i]) > 0) {
             c->separator = candidates[i];
             return;
         }
     const char *at = c->at;
-    for (size_t i = 0; i < sizeof candidates; i++, at = c->at)
+    for (size_t i = 0; i < 3; i++, at = c->at)
         if (count_in_line(&at, c->end, candidates[i]) > 0)
             c->separator = candidates[i]; /* uneven rows: said where they are read */
 }

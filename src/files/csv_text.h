@@ -36,10 +36,6 @@ struct sb_field {
 /* Begins at text[size], behind a byte-order mark; the separator is found. */
 void sb_csv_begin(struct sb_csv *c, const char *name, const char *text, size_t size);
 
-/* The separator of a text of which only the first row is known: by which that row, at the
- * beginning of text[size], has `fields` fields or one less, else the most frequent one. */
-char sb_csv_separator(const char *text, size_t size, uint32_t fields);
-
 /* Goes to the next row; false at the end. What is left of the row before is skipped only if
  * all its fields were taken. */
 bool sb_csv_row(struct sb_csv *c);

@@ -29,7 +29,7 @@ sb_status sb_rows_init(struct sb_rows *r, const struct sb_rows_options *o)
     r->o.path = r->path;
     r->room = FIRST_ROOM;
     r->at = (struct sb_csv){
-        .name = r->path, .at = r->buffer, .end = r->buffer, .separator = ',', .line = 1};
+        .name = r->path, .at = r->buffer, .end = r->buffer, .separator = '\t', .line = 1};
     return o->fd < 0 ? sb_unpack_new(&r->file, o->path) : SB_OK;
 }
 
@@ -130,18 +130,52 @@ static sb_status next_field(struct sb_rows *r, struct sb_field *f)
     return st;
 }
 
-/* *row: there is one behind a byte-order mark, too. */
-static sb_status begin_text(struct sb_rows *r, bool *row)
+/* Fields of the row at hand by that separator, up to one that cannot be read. */
+static uint32_t fields_by(struct sb_rows *r, char separator)
+{
+    struct sb_csv row = r->at;
+    struct sb_field f;
+    uint32_t n = 0;
+    r->at.separator = separator;
+    while (r->at.more && next_field(r, &f) == SB_OK)
+        n++;
+    n += r->at.more;
+    r->at = row;
+    return n;
+}
+
+/* Only the first row is known, but also how many fields are wanted, with a label or
+ * without; else the most frequent separator is it. r->cut: more text may say otherwise. */
+static void find_separator(struct sb_rows *r)
+{
+    static const char candidates[] = {'\t', ';', ','};
+    uint32_t want = r->o.columns->count, most = 1;
+    char best = ' ';
+    for (size_t i = 0; i < sizeof candidates; i++) {
+        uint32_t n = fields_by(r, candidates[i]);
+        if (r->cut)
+            return;
+        if (n > most)
+            best = candidates[i];
+        most = n > most ? n : most;
+        if (n > 1 && (n == want || n + 1 == want)) {
+            best = candidates[i];
+            break;
+        }
+    }
+    r->at.separator = best;
+}
+
+/* A byte-order mark is no part of the first row. */
+static sb_status pass_mark(struct sb_rows *r)
 {
     size_t n = (size_t)(r->at.end - r->at.at);
+    r->begun = true;
     if (n >= 2 &&
         (memcmp(r->at.at, "\xff\xfe", 2) == 0 || memcmp(r->at.at, "\xfe\xff", 2) == 0))
         return sb_fail(SB_EFORMAT, "%s: it is UTF-16; save it as UTF-8", r->o.path);
     if (n >= 3 && memcmp(r->at.at, "\xef\xbb\xbf", 3) == 0)
         r->at.at += 3;
-    *row = sb_csv_row(&r->at);
-    n = (size_t)(r->at.end - r->at.at);
-    r->at.separator = sb_csv_separator(r->at.at, n, r->o.columns->count);
     return SB_OK;
 }
 
@@ -263,12 +297,11 @@ static sb_status take_first(struct sb_rows *r)
 {
     const struct sb_columns *c = r->o.columns;
     uint32_t fields, numbers;
-    bool more = false;
-    sb_status st = begin_text(r, &more);
-    if (st != SB_OK || !more)
-        return st;
+    find_separator(r);
+    if (r->cut)
+        return SB_OK;
     struct sb_csv row = r->at;
-    st = count_fields(r, &fields, &numbers);
+    sb_status st = count_fields(r, &fields, &numbers);
     if (st != SB_OK)
         return st;
     r->column = sb_malloc((size_t)fields + c->count, sizeof *r->column);
@@ -314,6 +347,8 @@ static sb_status try_row(struct sb_rows *r, float *features, bool *got)
     struct sb_csv begin = r->at;
     sb_status st = SB_OK;
     r->cut = *got = false;
+    if (!r->begun)
+        return pass_mark(r);
     if (r->width == 0)
         st = take_first(r);
     else {

@@ -44,6 +44,7 @@ struct sb_rows {
     uint32_t *column;          /* [width] owned: which of columns a field is, or count;
                                 * behind them room that the first row needs */
     uint32_t width;            /* fields of a row; 0: the first one has not come */
+    bool begun;                /* what may be before the first row is passed */
     bool ended;                /* nothing comes after what is in the buffer */
     bool cut;                  /* the row at hand is not all there */
     struct sb_failure failure; /* of a row behind those that were given */

@@ -93,6 +93,8 @@ static void columns_by_name_and_by_place(void **state)
     gives(with_names, "colour;note;size\nred;\"a\nb\";1.5\ngreen;;-2\n", 2, v);
     gives(with_names, "0,1.5,red,no\n1,-2,green,what\n", 2, v);
     gives(with_names, "\xef\xbb\xbf\n\n0\t1.5\tred\r\n\r\n1\t-2\t\"green\"\r\n", 2, v);
+    gives(with_names, "\tsize\tcolour\n0\t1.5\tred\n1\t-2\tgreen\n", 2, v);
+    gives(with_names, "\"si\nze\";size;colour\n;1.5;red\n;-2;green\n", 2, v);
     gives(without_names, "no,1.5,red\n?,-2,green\n", 2, v);
     gives(without_names, "1.5 red\n -2   green \n", 2, v);
     gives(without_names, "a,b\n1.5,red\n-2,green\n", 2, v);
