@@ -408,8 +408,8 @@ void sebays_feed_free(struct sebays_feed *feed);
 /* How many examples there are; 0: nobody knows before the end (tables as text). */
 uint64_t sebays_feed_count(const struct sebays_feed *feed);
 
-/* Examples that one call answers at most, of large images fewer; of standard input it answers those that have
- * arrived. */
+/* Examples that one call answers at most, of large images fewer; of standard input it
+ * answers those that have arrived. */
 #define SEBAYS_FEED_BATCH 1024
 
 /* Answers to the next *got examples, at most most; 0 at the end. Arrays go by their number:
