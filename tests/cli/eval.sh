@@ -42,6 +42,16 @@ cut_set "$dir/fashion" train 200 '\310'
 cut_set "$dir/fashion" t10k 64 '\100'
 cp -r "$dir/fashion" "$dir/mnist" # a stand-in: the same images are no stranger
 
+# A build without libjpeg has one kind of corruption less.
+sets=95 kinds=all
+if ! "$sebays" data corrupt "$dir/fashion" --kind jpeg_compression --severity 1 \
+    --out "$dir/jpeg" --quiet > /dev/null 2>&1; then
+    sets=90
+    kinds=gaussian_noise,shot_noise,impulse_noise,speckle_noise,gaussian_blur,defocus_blur
+    kinds=$kinds,glass_blur,motion_blur,zoom_blur,snow,frost,fog,brightness,spatter,contrast
+    kinds=$kinds,elastic_transform,pixelate,saturate
+fi
+
 cat > "$dir/small.ini" <<END
 [data]
 set = $dir/fashion
@@ -96,7 +106,7 @@ want 'sum(l["exist"] for l in e["support"]["layers"]) / sum(l["weights"] for l i
 want '[k in e for k in ("corruption", "ood", "attack")]' '[False, False, False]'
 
 "$sebays" eval "$dir/run" --all --ood same="$dir/mnist" --quiet --threads 1 > "$dir/said"
-want 'len(e["corruption"]["sets"]), e["corruption"]["source"]' "(95, 'generated')"
+want 'len(e["corruption"]["sets"]), e["corruption"]["source"]' "($sets, 'generated')"
 want 'abs(e["corruption"]["pooled"]["acc"] - e["corruption"]["mean"]["acc"]) < 1e-12' True
 want '[(o["name"], o["n"], o["max_probability"]["auroc"]) for o in e["ood"]]' \
     "[('same', 64, 0.5)]"
@@ -111,10 +121,10 @@ cmp "$dir/all.json" "$dir/run/results.json" || fail "3 threads give other figure
 cmp "$dir/said" "$dir/said3" || fail "3 threads print other figures than 1"
 "$sebays" eval "$dir/run" --attack pgd-3 --quiet > /dev/null
 want '(e["attack"][0]["kind"], e["attack"][0]["steps"])' "('pgd', 3)"
-want 'len(e["corruption"]["sets"])' 95
+want 'len(e["corruption"]["sets"])' "$sets"
 
 # Corrupted files give what generating them gives.
-"$sebays" data corrupt "$dir/fashion" --out "$dir/c" --quiet > /dev/null
+"$sebays" data corrupt "$dir/fashion" --kind "$kinds" --out "$dir/c" --quiet > /dev/null
 "$sebays" eval "$dir/run" --corrupt "$dir/c" --quiet > /dev/null
 want 'e["corruption"]["pooled"] == json.load(open("'"$dir/all.json"'"))["evaluation"]["corruption"]["pooled"]' True
 
