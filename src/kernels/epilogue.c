@@ -114,11 +114,11 @@ static inline void gather_piece(void *context, size_t at, size_t v, size_t n)
     copy(t->to + v * SB_LANES, t->from + at, n);
 }
 
-static inline void ask_write(void *context, size_t at, size_t v, size_t n)
+static inline void ask_piece(void *context, size_t at, size_t v, size_t n)
 {
     (void)v;
     for (size_t i = 0; i < n; i += 2) /* two vectors a cache line */
-        __builtin_prefetch((const float *)context + at + i * SB_LANES, 1);
+        __builtin_prefetch((const float *)context + at + i * SB_LANES);
 }
 
 static void store_row(const struct sb_side *side, const struct sb_box *box,
@@ -194,7 +194,7 @@ void sb_epilogue_forward(const struct sb_env *env, const struct sb_side *to,
         memset(eps, 0, SB_QUAD * n * sizeof(float));
     for (uint32_t row = s->row; row < s->row_end; row++) {
         if (row + AHEAD < s->row_end)
-            for_pieces(to, box, y, row + AHEAD, ask_write, y->data);
+            for_pieces(to, box, y, row + AHEAD, ask_piece, y->data);
         float *mean = s->mean + (row - s->row) * n;
         float *var = s->var ? s->var + (row - s->row) * n : NULL,
               *e = eps + row % SB_QUAD * n;
@@ -230,13 +230,6 @@ static inline void gradient_piece(void *context, size_t at, size_t v, size_t n)
         g->k->add(g->dx + at, mean, n);
     else
         copy(g->dx + at, mean, n);
-}
-
-static inline void ask_piece(void *context, size_t at, size_t v, size_t n)
-{
-    (void)v;
-    for (size_t i = 0; i < n; i += 2) /* two vectors a cache line */
-        __builtin_prefetch((const float *)context + at + i * SB_LANES);
 }
 
 void sb_epilogue_gradient(const struct sb_env *env, const struct sb_side *to,
