@@ -53,16 +53,6 @@ sb_status sb_assess_want_images(const struct sb_assess *a, const char *what)
         d->element == SB_BYTES ? "pixels" : "numbers");
 }
 
-sb_status sb_assess_path(const struct sb_assess *a, const char *name,
-                         char out[SB_ASSESS_PATH])
-{
-    int n = snprintf(out, SB_ASSESS_PATH, "%s/%s", a->o->run, name);
-    if (n < 0 || n >= SB_ASSESS_PATH)
-        return sb_fail(SB_EARG, "the run directory's path is too long: %.60s...",
-                       a->o->run);
-    return SB_OK;
-}
-
 void sb_assess_sampling(const struct sb_assess *a, char out[32])
 {
     static const char *const names[] = {
@@ -81,8 +71,8 @@ void sb_assess_sampling(const struct sb_assess *a, char out[32])
 
 static sb_status open_model(struct sb_assess *a)
 {
-    char path[SB_ASSESS_PATH];
-    sb_status st = sb_assess_path(a, "model.safetensors", path);
+    char path[SB_RUN_PATH];
+    sb_status st = sb_run_path(a->o->run, "model.safetensors", path);
     if (st != SB_OK)
         return st;
     if (!sb_file_exists(path))
@@ -101,7 +91,7 @@ static sb_status open_model(struct sb_assess *a)
 /* The recipe's test examples, or another set that is read like its training set. */
 static sb_status open_test(struct sb_assess *a)
 {
-    char path[SB_ASSESS_PATH];
+    char path[SB_RUN_PATH];
     struct sb_open_options o = {.split = SB_SPLIT_TEST,
                                 .label = a->o->config->data.label,
                                 .like = &a->source.train};

@@ -57,10 +57,10 @@ static bool expected(const struct sb_assess *a, const struct sb_npy *x)
 
 sb_status sb_assess_trajectory(struct sb_assess *a)
 {
-    char path[SB_ASSESS_PATH];
+    char path[SB_RUN_PATH];
     struct sb_map map;
     struct sb_npy x;
-    sb_status st = sb_assess_path(a, "trajectory.npy", path);
+    sb_status st = sb_run_path(a->o->run, "trajectory.npy", path);
     if (st != SB_OK || !sb_file_exists(path))
         return st;
     st = sb_map_open(&map, path);
@@ -136,11 +136,11 @@ static sb_status push_update(struct sb_assess *a, json_t *list, const char *path
 
 static sb_status put_updates(struct sb_assess *a, json_t *support)
 {
-    char path[SB_ASSESS_PATH];
+    char path[SB_RUN_PATH];
     struct sb_map map;
     json_t *list = json_array();
     sb_assess_put(a, support, "updates", list);
-    sb_status st = sb_assess_path(a, "updates.jsonl", path);
+    sb_status st = sb_run_path(a->o->run, "updates.jsonl", path);
     if (st != SB_OK || !sb_file_exists(path))
         return st;
     st = sb_map_open(&map, path);

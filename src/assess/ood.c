@@ -148,7 +148,7 @@ static sb_status one_set(struct work *w, const char *name, const char *path)
 /* "NAME=PATH", or a name that is looked for. */
 static sb_status named_set(struct work *w, const char *text)
 {
-    char name[NAME], path[SB_ASSESS_PATH];
+    char name[NAME], path[SB_RUN_PATH];
     const char *equals = strchr(text, '=');
     size_t n = equals ? (size_t)(equals - text) : strlen(text);
     if (n == 0 || n >= NAME)
@@ -170,7 +170,7 @@ static sb_status known_sets(struct work *w)
         if (strcmp(c->data.set, known[i].set) == 0)
             foreign = known[i].foreign;
     for (int i = 0; foreign && i < 3 && foreign[i]; i++) {
-        char path[SB_ASSESS_PATH];
+        char path[SB_RUN_PATH];
         sb_status st = sb_source_find(c, foreign[i], path, sizeof path);
         if (st != SB_OK)
             sb_log_write(w->a->env->log, SB_LOG_INFO, "without %s: %s", foreign[i],

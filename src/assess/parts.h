@@ -7,9 +7,10 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "eval/metrics.h"
+#include "train/results.h"
 #include "train/source.h"
 
-enum { SB_ASSESS_PATH = 4096, SB_ASSESS_CHUNK = SB_ENSEMBLE_CHUNK };
+enum { SB_ASSESS_CHUNK = SB_ENSEMBLE_CHUNK };
 
 struct sb_assess {
     const struct sb_env *env;
@@ -40,10 +41,6 @@ json_t *sb_assess_numbers(struct sb_assess *a, const double *x, size_t n);
 
 /* SB_EARG unless the test set is of images in bytes; what needs them, in a sentence. */
 sb_status sb_assess_want_images(const struct sb_assess *a, const char *what);
-
-/* Path of a file of the run. */
-sb_status sb_assess_path(const struct sb_assess *a, const char *name,
-                         char out[SB_ASSESS_PATH]);
 
 /* The sections, each a file. */
 sb_status sb_assess_test(struct sb_assess *a);

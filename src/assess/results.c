@@ -4,7 +4,6 @@
 #include "assess/parts.h"
 #include "base/file.h"
 #include "base/mem.h"
-#include "train/results.h"
 
 /* results.json as it is; an empty object if there is none. */
 static sb_status read_results(const char *path, json_t **out)
@@ -25,10 +24,10 @@ static json_t *old_sections(json_t *results, const char *sampling)
 
 sb_status sb_assess_write(struct sb_assess *a)
 {
-    char path[SB_ASSESS_PATH], sampling[32], *text = NULL;
+    char path[SB_RUN_PATH], sampling[32], *text = NULL;
     json_t *results = NULL, *all = NULL;
     sb_assess_sampling(a, sampling);
-    sb_status st = sb_assess_path(a, "results.json", path);
+    sb_status st = sb_run_path(a->o->run, "results.json", path);
     if (st == SB_OK)
         st = read_results(path, &results);
     if (st != SB_OK)

@@ -8,18 +8,7 @@
 #include "base/mem.h"
 #include "data/columns.h"
 #include "model/model.h"
-#include "train/results.h"
 #include "train/state.h"
-
-sb_status sb_trainer_path(const struct sb_trainer *t, const char *name,
-                          char out[SB_TRAINER_PATH])
-{
-    int n = snprintf(out, SB_TRAINER_PATH, "%s/%s", t->options->out, name);
-    if (n < 0 || n >= SB_TRAINER_PATH)
-        return sb_fail(SB_EARG, "the run directory's path is too long: %.60s...",
-                       t->options->out);
-    return SB_OK;
-}
 
 /* ---- checkpoints --------------------------------------------------------------------- */
 
@@ -103,8 +92,8 @@ static sb_status refuse_used_directory(const struct sb_trainer *t)
                                         "updates.jsonl",     "trajectory.npy",
                                         "model.safetensors", "results.json"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        char path[SB_TRAINER_PATH];
-        sb_status st = sb_trainer_path(t, names[i], path);
+        char path[SB_RUN_PATH];
+        sb_status st = sb_run_path(t->options->out, names[i], path);
         if (st != SB_OK)
             return st;
         if (sb_file_exists(path))
@@ -119,7 +108,7 @@ static sb_status refuse_used_directory(const struct sb_trainer *t)
 sb_status sb_trainer_begin_files(struct sb_trainer *t)
 {
     const struct sb_run_options *o = t->options;
-    char path[SB_TRAINER_PATH];
+    char path[SB_RUN_PATH];
     sb_status st = o->resume ? SB_OK : refuse_used_directory(t);
     if (st == SB_OK)
         st = sb_file_make_directory(o->out);
@@ -128,7 +117,7 @@ sb_status sb_trainer_begin_files(struct sb_trainer *t)
     if (st == SB_OK) /* not yet a checkpoint: from the start */
         st = sb_trainer_cut_records(t);
     if (st == SB_OK)
-        st = sb_trainer_path(t, "recipe.ini", path);
+        st = sb_run_path(t->options->out, "recipe.ini", path);
     return st == SB_OK ? sb_file_put(path, o->recipe, strlen(o->recipe)) : st;
 }
 
@@ -151,7 +140,7 @@ sb_status sb_trainer_write_model(struct sb_trainer *t)
         .gauss = t->method->posterior == SB_POSTERIOR_GAUSS,
     };
     struct sb_model m = {0};
-    char path[SB_TRAINER_PATH], *columns = NULL;
+    char path[SB_RUN_PATH], *columns = NULL;
     sb_status st = d->columns ? sb_columns_write(d->columns, &columns) : SB_OK;
     info.columns = columns;
     if (st == SB_OK)
@@ -164,7 +153,7 @@ sb_status sb_trainer_write_model(struct sb_trainer *t)
         sb_member_fini(&copy);
     }
     if (st == SB_OK)
-        st = sb_trainer_path(t, "model.safetensors", path);
+        st = sb_run_path(t->options->out, "model.safetensors", path);
     if (st == SB_OK)
         st = sb_model_write(&m, path);
     sb_model_fini(&m);
@@ -181,7 +170,7 @@ static json_t *scores_json(const struct sb_scores *s)
 
 sb_status sb_trainer_write_results(struct sb_trainer *t, const struct sb_run_result *r)
 {
-    char path[SB_TRAINER_PATH], *text = NULL;
+    char path[SB_RUN_PATH], *text = NULL;
     json_t *members = json_array();
     for (uint32_t i = 0; members && i < r->members; i++)
         json_array_append_new(members, scores_json(&r->member[i]));
@@ -195,7 +184,7 @@ sb_status sb_trainer_write_results(struct sb_trainer *t, const struct sb_run_res
         sb_json_real(r->dense_run_flops), "seed", (json_int_t)t->config->train.seed,
         "epochs", (json_int_t)t->schedule.total_epochs, "ece_bins",
         (json_int_t)t->config->eval.bins);
-    sb_status st = j ? sb_trainer_path(t, "results.json", path)
+    sb_status st = j ? sb_run_path(t->options->out, "results.json", path)
                      : sb_fail(SB_ENOMEM, "no memory for results.json");
     if (st == SB_OK)
         st = sb_results_keep(path, j);

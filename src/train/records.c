@@ -30,8 +30,8 @@ sb_status sb_trainer_cut_records(const struct sb_trainer *t)
                 {"updates.jsonl", t->at.updates_bytes},
                 {"trajectory.npy", t->at.trajectory_bytes}};
     for (size_t i = 0; i < sizeof file / sizeof *file; i++) {
-        char path[SB_TRAINER_PATH];
-        sb_status st = sb_trainer_path(t, file[i].name, path);
+        char path[SB_RUN_PATH];
+        sb_status st = sb_run_path(t->options->out, file[i].name, path);
         if (st == SB_OK)
             st = sb_file_cut(path, file[i].bytes);
         if (st != SB_OK)
@@ -46,11 +46,11 @@ sb_status sb_trainer_cut_records(const struct sb_trainer *t)
 static sb_status append(const struct sb_trainer *t, const char *name, json_t *line,
                         uint64_t *bytes)
 {
-    char path[SB_TRAINER_PATH], *text = NULL;
+    char path[SB_RUN_PATH], *text = NULL;
     sb_status st = line ? sb_json_write(line, false, &text)
                         : sb_fail(SB_ENOMEM, "no memory for a line of %s", name);
     if (st == SB_OK)
-        st = sb_trainer_path(t, name, path);
+        st = sb_run_path(t->options->out, name, path);
     if (st == SB_OK)
         st = sb_file_append_line(path, text);
     if (st == SB_OK)
@@ -107,8 +107,8 @@ enum { IMAGES = 1000 };
 
 static sb_status append_bytes(struct sb_trainer *t, const void *data, size_t size)
 {
-    char path[SB_TRAINER_PATH];
-    sb_status st = sb_trainer_path(t, "trajectory.npy", path);
+    char path[SB_RUN_PATH];
+    sb_status st = sb_run_path(t->options->out, "trajectory.npy", path);
     if (st == SB_OK)
         st = sb_file_append(path, data, size);
     if (st == SB_OK)

@@ -6,6 +6,7 @@
 #include "model/checkpoint.h"
 #include "model/member.h"
 #include "nn/net.h"
+#include "train/results.h"
 #include "train/schedule.h"
 #include "train/source.h"
 #include "train/step.h"
@@ -59,11 +60,8 @@ sb_status sb_trainer_validate(struct sb_trainer *t, struct sb_scores *out);
 sb_status sb_trainer_test(struct sb_trainer *t, struct sb_run_result *out);
 
 /* Files of the run directory. */
-enum { SB_TRAINER_PATH = 4096 };
 sb_status sb_trainer_begin_files(struct sb_trainer *t); /* or resumes: fills t->at */
 sb_status sb_trainer_save(struct sb_trainer *t);        /* a checkpoint */
-sb_status sb_trainer_path(const struct sb_trainer *t, const char *name,
-                          char out[SB_TRAINER_PATH]);
 
 /* What is written while the run goes on; resuming cuts it to the checkpoint's length. */
 sb_status sb_trainer_cut_records(const struct sb_trainer *t);
