@@ -3,29 +3,13 @@
 # on the spot. Fetching has fetch.py.
 set -u
 sebays=$1
+here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
 export XDG_DATA_HOME="$work/share"
-failed=0
-
-fault()
-{
-    echo "FAILED: $1"
-    failed=1
-}
-
-# refused CODE SENTENCE ARGUMENTS...
-refused()
-{
-    want_code=$1 want=$2
-    shift 2
-    "$sebays" data "$@" >out 2>err
-    code=$?
-    [ $code -eq "$want_code" ] || fault "data $*: exit code $code, want $want_code"
-    [ "$(cat err)" = "$want" ] || fault "data $*: said '$(cat err)', want '$want'"
-    [ -s out ] && fault "data $*: wrote to standard output"
-}
+# shellcheck source=tests/cli/expect.sh
+. "$here/expect.sh"
 
 # works ARGUMENTS...: into out
 works()
@@ -76,15 +60,15 @@ done
 works info tested
 has 'split      test'
 refused 1 'sebays data info: there is no tested/train-images-idx3-ubyte or .gz: tested has no train split' \
-    info tested --split train
-refused 2 'sebays data info: --split all: want train or test' info digits --split all
+    data info tested --split train
+refused 2 'sebays data info: --split all: want train or test' data info digits --split all
 refused 1 'sebays data info: there is no data set nono in data, '"$work"'/share/sebays or /usr/share/datasets; give its path, or the directory that has it' \
-    info nono
+    data info nono
 refused 1 "sebays data info: there is no data set cifar10 in data, $work/share/sebays or /usr/share/datasets; get it with 'sebays data fetch cifar10', or give its path" \
-    info cifar10
-refused 2 "sebays data info: want a PATH|NAME; see 'sebays data info --help'" info
-refused 2 "sebays data: there is no 'inof'; see 'sebays data --help'" inof
-refused 2 'sebays data convert: say where to with --out DIR' convert digits
+    data info cifar10
+refused 2 "sebays data info: want a PATH|NAME; see 'sebays data info --help'" data info
+refused 2 "sebays data: there is no 'inof'; see 'sebays data --help'" data inof
+refused 2 'sebays data convert: say where to with --out DIR' data convert digits
 
 # Found by name, where fetch would put it.
 mkdir -p share/sebays
@@ -113,7 +97,7 @@ has 'classes    4'
 has 'some         2   50.00 %'
 printf 'one\n' >npy/class_names.txt
 refused 1 'sebays data info: npy/class_names.txt: 1 class names, want 3; fetch it again or remove it' \
-    info npy --split train
+    data info npy --split train
 works convert tested --out only
 [ -e only/x_train.npy ] && fault 'convert made up a train split'
 [ -s only/x_test.npy ] || fault 'convert left the test split out'
