@@ -34,9 +34,10 @@ static sb_status product(const struct sb_env *env, struct sb_net *n, uint32_t i,
     struct sb_net_node *node = &n->node[i], *in = &n->node[d->in];
     struct sb_weight *w = &n->weight[node->param];
     struct sb_noise noise = {0};
+    struct sb_weight_forward f = {
+        .x = &in->y, .noise = &noise, .y = &node->y, .slope = &node->slope};
     if (op == STEP_PRODUCT_FORWARD)
-        return sb_weight_forward(env, w, &in->y, &noise, &node->y, &node->slope,
-                                 n->scratch);
+        return sb_weight_forward(env, w, &f, n->scratch);
     struct sb_backward b = {&node->dy, w->gauss ? &node->slope : NULL, &in->y};
     if (op == STEP_PRODUCT_WEIGHT)
         return w->dense ? sb_dense_weight_gradient(env, &w->conv, &b, w->dmu, w->drho,

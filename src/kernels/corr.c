@@ -21,9 +21,16 @@ static uint32_t divide_up(uint32_t a, uint32_t b)
 /* ---- planning ------------------------------------------------------------------------
  */
 
-/* span: how far beyond the tile its input reaches, in grid steps. */
-static void plan_tile(struct sb_corr *r, uint32_t image_blocks, uint32_t span_y,
-                      uint32_t span_x)
+/* How much of a plane a tile sees: strip rows from a grid row to the next, and how far a
+ * grid row and each phase of columns reaches beyond its own. */
+struct reach {
+    uint32_t row_pitch, row_step, rows;
+    uint32_t cols[SB_MAX_STRIDE];
+    uint32_t height; /* of a tile of planes, at most */
+    bool halve;
+};
+
+static void plan_tile(struct sb_corr *r, uint32_t image_blocks, const struct reach *e)
 {
     struct sb_tile *t = &r->tile;
     if (r->grid_width * r->grid_height == 1)
@@ -32,18 +39,23 @@ static void plan_tile(struct sb_corr *r, uint32_t image_blocks, uint32_t span_y,
     else if (r->grid_width <= 2)
         *t = (struct sb_tile){.height = 1, .width = 2, .blocks = SB_GROUP};
     else
-        *t = (struct sb_tile){
-            .height = r->grid_height <= 2 ? 2 : 4, .width = SB_GROUP, .blocks = 1};
+        *t = (struct sb_tile){.height = r->grid_height <= 2 ? 2 : e->height,
+                              .width = SB_GROUP,
+                              .blocks = 1};
     t->groups = t->height * t->width * t->blocks / SB_GROUP;
-    t->strip_rows = t->height + span_y;
-    t->strip_cols = t->width + span_x;
-    t->pitch = (size_t)SB_LANES * (t->blocks > 1 ? SB_GROUP : t->strip_cols);
+    t->row_step = e->row_step;
+    t->strip_rows = (t->height - 1) * e->row_pitch + 1 + e->rows;
+    for (uint32_t f = 0; f < r->from.phases; f++)
+        t->phase_col[f + 1] = t->phase_col[f] + t->width + e->cols[f];
+    t->strip_cols = t->phase_col[r->from.phases];
+    t->pitch = (size_t)SB_LANES *
+               (t->blocks > 1 ? SB_GROUP : (size_t)e->row_pitch * t->strip_cols);
     t->strip_plane = (size_t)t->strip_rows * t->strip_cols * t->blocks * SB_LANES;
 }
 
-static sb_status plan_blocks(struct sb_corr *r)
+static sb_status plan_blocks(struct sb_corr *r, bool halve)
 {
-    size_t channel = r->tile.strip_plane * r->from.phases;
+    size_t channel = r->tile.strip_plane;
     if (channel / SB_LANES > UINT16_MAX)
         return sb_fail(SB_EARG,
                        "kernel too large: one channel needs %zu floats of a strip, "
@@ -58,7 +70,7 @@ static sb_status plan_blocks(struct sb_corr *r)
         return sb_fail(SB_EARG, "%u channels in %u phases are too many rows",
                        r->to.channels, r->to.phases);
     r->parts = divide_up(r->rows, PART_ROWS);
-    if (r->parts == 1 && r->rows >= 16)
+    if (r->parts == 1 && r->rows >= 16 && halve)
         r->parts = 2;
     r->part_rows = divide_up(r->rows, r->parts);
     r->parts = divide_up(r->rows, r->part_rows);
@@ -80,10 +92,10 @@ static sb_status allocate(struct sb_corr *r, uint32_t capacity)
 }
 
 static sb_status plan(struct sb_corr *r, uint32_t max_batch, uint32_t capacity,
-                      uint32_t span_y, uint32_t span_x)
+                      const struct reach *e)
 {
-    plan_tile(r, divide_up(max_batch, SB_LANES), span_y, span_x);
-    sb_status st = plan_blocks(r);
+    plan_tile(r, divide_up(max_batch, SB_LANES), e);
+    sb_status st = plan_blocks(r, e->halve);
     return st == SB_OK ? allocate(r, capacity) : st;
 }
 
@@ -93,28 +105,37 @@ static uint32_t smaller(uint32_t a, uint32_t b)
 }
 
 sb_status sb_corr_init_forward(struct sb_corr *r, const struct sb_conv *c,
-                               uint32_t max_batch, uint32_t capacity)
+                               uint32_t max_batch, uint32_t capacity, bool gradient)
 {
     *r = (struct sb_corr){
         .from = {.channels = c->in,
                  .height = c->height,
                  .width = c->width,
-                 .bands = c->bands},
-        .to = {.channels = c->out, .height = c->out_height, .width = c->out_width},
+                 .bands = c->bands,
+                 .step = c->stride,
+                 /* a kernel smaller than the stride does not reach all of them */
+                 .phases = smaller(c->stride, c->kw)},
+        .to = {.channels = c->out,
+               .height = c->out_height,
+               .width = c->out_width,
+               .step = 1,
+               .phases = 1},
         .grid_height = c->out_height,
         .grid_width = c->out_width,
     };
-    /* Phase (a mod stride, b mod stride) holds tap (a, b); a kernel smaller than the
-     * stride does not reach all of them. */
-    uint32_t phases_y = smaller(c->stride, c->kh), phases_x = smaller(c->stride, c->kw);
-    r->from.step = c->stride;
-    r->from.phases = phases_y * phases_x;
+    /* A strided tile sees so much of a plane that a low one leaves room for twice the
+     * channels, and so for runs of twice the length. */
+    struct reach e = {.row_pitch = c->kh == 1 ? 1 : c->stride,
+                      .row_step = c->kh == 1 ? c->stride : 1,
+                      .rows = c->kh - 1,
+                      .height = gradient || c->stride == 1 || c->kh == 1 ? 4 : 2,
+                      .halve = gradient};
     for (uint32_t f = 0; f < r->from.phases; f++) {
-        r->from.origin_y[f] = (int32_t)(f / phases_x) - (int32_t)c->pad;
-        r->from.origin_x[f] = (int32_t)(f % phases_x) - (int32_t)c->pad;
+        r->from.origin_y[f] = -(int32_t)c->pad;
+        r->from.origin_x[f] = (int32_t)f - (int32_t)c->pad;
+        e.cols[f] = (c->kw - 1 - f) / c->stride;
     }
-    r->to.step = r->to.phases = 1;
-    return plan(r, max_batch, capacity, (c->kh - 1) / c->stride, (c->kw - 1) / c->stride);
+    return plan(r, max_batch, capacity, &e);
 }
 
 /* One direction of the input gradient. Pixel h of dx with h + pad = stride * q + phase
@@ -164,7 +185,13 @@ sb_status sb_corr_init_backward(struct sb_corr *r, const struct sb_conv *c,
         r->to.origin_y[f] = (int32_t)y.origin[f / c->stride];
         r->to.origin_x[f] = (int32_t)x.origin[f % c->stride];
     }
-    return plan(r, max_batch, capacity, y.span, x.span);
+    struct reach e = {.row_pitch = 1,
+                      .row_step = 1,
+                      .rows = y.span,
+                      .cols = {x.span},
+                      .height = 4,
+                      .halve = true};
+    return plan(r, max_batch, capacity, &e);
 }
 
 void sb_corr_fini(struct sb_corr *r)
@@ -186,8 +213,8 @@ void sb_corr_fini(struct sb_corr *r)
 static uint16_t strip_place(const struct sb_corr *r, uint32_t channel, uint32_t phase,
                             uint32_t row, uint32_t col)
 {
-    size_t plane = (size_t)(channel % r->block_channels) * r->from.phases + phase;
-    size_t pixel = (size_t)row * r->tile.strip_cols + col;
+    size_t plane = channel % r->block_channels;
+    size_t pixel = (size_t)row * r->tile.strip_cols + r->tile.phase_col[phase] + col;
     return (uint16_t)(plane * (r->tile.strip_plane / SB_LANES) + pixel * r->tile.blocks);
 }
 
@@ -227,7 +254,7 @@ static void make_runs(struct sb_corr *r)
             for (uint32_t row = from; row < to; row++) {
                 const uint32_t *end = r->block_end + (size_t)row * r->blocks;
                 uint32_t first = b == 0 ? r->row_ptr[row] : end[b - 1];
-                if (end[b] > first)
+                if (end[b] > first || b == 0 || b + 1 == r->blocks)
                     r->runs[n++] = (struct sb_run){row, first, end[b] - first};
             }
             sort_runs(r->runs + start, n - start);
@@ -238,17 +265,17 @@ static void make_runs(struct sb_corr *r)
 void sb_corr_order_forward(struct sb_corr *r, const struct sb_conv *c,
                            const uint32_t *row_ptr, const uint32_t *col)
 {
-    uint32_t taps = c->kh * c->kw, phases_x = smaller(c->stride, c->kw);
+    uint32_t taps = c->kh * c->kw;
     r->nnz = row_ptr[c->out];
+    r->dense = r->nnz == sb_conv_weights(c);
     memcpy(r->row_ptr, row_ptr, ((size_t)c->out + 1) * sizeof *row_ptr);
     memset(r->block_end, 0, (size_t)r->rows * r->blocks * sizeof *r->block_end);
     for (uint32_t row = 0; row < c->out; row++)
         for (uint32_t k = row_ptr[row]; k < row_ptr[row + 1]; k++) {
             uint32_t channel = col[k] / taps, a = col[k] % taps / c->kw,
                      b = col[k] % c->kw;
-            uint32_t phase = a % c->stride * phases_x + b % c->stride;
             place(r, k, row, channel,
-                  strip_place(r, channel, phase, a / c->stride, b / c->stride));
+                  strip_place(r, channel, b % c->stride, a, b / c->stride));
         }
     make_runs(r);
 }
@@ -261,6 +288,7 @@ void sb_corr_order_backward(struct sb_corr *r, const struct sb_conv *c,
     uint32_t taps = c->kh * c->kw, nnz = row_ptr[c->out];
     assert(taps > 0);
     r->nnz = nnz;
+    r->dense = nnz == sb_conv_weights(c) && r->to.phases == 1;
     memset(r->row_ptr, 0, ((size_t)r->rows + 1) * sizeof *r->row_ptr);
     memset(r->block_end, 0, (size_t)r->rows * r->blocks * sizeof *r->block_end);
     for (int pass = 0; pass < 2; pass++) { /* count, then place: a counting sort by row */

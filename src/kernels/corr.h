@@ -4,7 +4,8 @@
  * Both products are the same loop: every output row sums weight * input vector over the
  * weights that exist. Strides are removed beforehand by splitting planes into phases:
  *
- *     forward        x is read as stride^2 planes of every stride-th pixel, y is one grid
+ *     forward        rows of x are read as `stride` rows of every stride-th pixel, and the
+ *                    next row of y begins `stride` rows below; y is one grid
  *     input gradient dy is one grid, dx is written as stride^2 planes; a tap contributes
  *                    to the one phase whose pixels it reaches
  *
@@ -19,7 +20,7 @@
  * stays in the first-level cache, as many channels as fit ("block"), zero where the
  * kernel hangs over the edge:
  *
- *     strip[channel of the block][phase][row][column][image block][lane]
+ *     strip[channel of the block][row][phase][column][image block][lane]
  *
  * and every weight of these channels is applied before the next block comes. off[k] is
  * weight k's place in the strip for the tile's first vector, in vectors. Weights keep the
@@ -34,6 +35,7 @@
 #ifndef SB_KERNELS_CORR_H
 #define SB_KERNELS_CORR_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -53,15 +55,18 @@ struct sb_box {
 };
 
 struct sb_tile {
-    uint32_t height, width, blocks; /* grid rows, grid columns, image blocks */
-    uint32_t groups;                /* 2 or 4 */
-    uint32_t strip_rows, strip_cols;
+    uint32_t height, width, blocks;  /* grid rows, grid columns, image blocks */
+    uint32_t groups;                 /* 2 or 4 */
+    uint32_t strip_rows, strip_cols; /* of one channel; the columns of all phases */
+    uint32_t
+        phase_col[SB_MAX_STRIDE + 1]; /* where those of a phase begin; the last: end */
+    uint32_t row_step;  /* rows of the plane from a row of the strip to the next */
     size_t pitch;       /* floats in the strip from a group to the next */
-    size_t strip_plane; /* floats of one channel and phase */
+    size_t strip_plane; /* floats of one channel */
 };
 
 /* One side of the correlation: phase f of a plane, at grid position g, is pixel
- * step * g + origin[f]. */
+ * step * g + origin[f]. What is read has phases of columns only. */
 struct sb_side {
     uint32_t channels, height, width;
     uint32_t bands; /* see conv.h */
@@ -84,17 +89,19 @@ struct sb_corr {
     uint32_t parts, part_rows;
     uint32_t capacity;   /* weights there is room for */
     uint32_t nnz;        /* weights there are */
+    bool dense;          /* all there could be */
     uint16_t *off;       /* [capacity] owned; vectors */
     uint32_t *row_ptr;   /* [rows + 1] owned */
-    struct sb_run *runs; /* [blocks * rows] owned; empty runs are left out */
+    struct sb_run *runs; /* [blocks * rows] owned; where sums neither begin nor end, empty
+                          * ones are left out */
     uint32_t *group_ptr; /* [blocks * parts + 1] owned: runs of (block, part) */
     uint32_t *block_end; /* [rows][blocks] owned: where a row leaves a block */
 };
 
-/* Plans for batches of up to max_batch images and patterns of up to capacity weights. The
- * caller calls sb_corr_fini, also after a failure. */
+/* Plans for batches of up to max_batch images and patterns of up to capacity weights. A
+ * weight gradient wants larger tiles. The caller calls sb_corr_fini, also after a failure. */
 sb_status sb_corr_init_forward(struct sb_corr *r, const struct sb_conv *c,
-                               uint32_t max_batch, uint32_t capacity);
+                               uint32_t max_batch, uint32_t capacity, bool gradient);
 sb_status sb_corr_init_backward(struct sb_corr *r, const struct sb_conv *c,
                                 uint32_t max_batch, uint32_t capacity);
 void sb_corr_fini(struct sb_corr *r);

@@ -220,10 +220,12 @@ static void product_chunk(void *context, size_t chunk, int worker)
         add_panel(j, j->w2, row, row_end - row, c, end, m.panel, n, m.var);
     }
     struct sb_sums sums = {row, row_end, m.mean, j->w2 ? m.var : NULL};
+    struct sb_outcome o = {
+        .noise = j->noise, .y = j->y, .slope = j->slope, .room = m.eps};
     if (j->gradient)
         sb_epilogue_gradient(j->env, &j->to, &b, &sums, j->x, j->y, j->add);
     else
-        sb_epilogue_forward(j->env, &j->to, &b, &sums, j->noise, j->y, j->slope, m.eps);
+        sb_epilogue_forward(j->env, &j->to, &b, &sums, &o);
 }
 
 /* BLAS keeps its number of threads for the whole process. The first of our products to

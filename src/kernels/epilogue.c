@@ -184,12 +184,38 @@ static void draw_noise(const struct sb_env *env, const struct sb_box *box,
                 draw_quad(env, box, noise, y, channel, b, i, j, eps);
 }
 
+/* mean, one row over the box, takes its tail. */
+static void add_tail(const struct sb_env *env, const struct sb_side *to,
+                     const struct sb_box *box, const struct sb_tail *t, uint32_t row,
+                     float *mean, float *other)
+{
+    const struct sb_kernels *k = env->kernels;
+    size_t vectors = sb_box_vectors(box);
+    if (t->add) {
+        sb_box_gather(to, box, t->add, row, other);
+        k->add(mean, other, vectors);
+    }
+    if (t->sum)
+        store_row(to, box, mean, row, t->sum);
+    if (t->after)
+        sb_box_gather(to, box, t->after, row, other);
+    if (t->scale)
+        k->normalise(mean, t->after ? other : NULL, mean, vectors, t->scale[row],
+                     t->shift[row], t->relu);
+    else if (t->after)
+        k->add(mean, other, vectors);
+    if (!t->scale && t->relu)
+        k->relu(mean, mean, vectors);
+}
+
 void sb_epilogue_forward(const struct sb_env *env, const struct sb_side *to,
                          const struct sb_box *box, const struct sb_sums *s,
-                         const struct sb_noise *noise, struct sb_act *y,
-                         struct sb_act *slope, float *eps)
+                         const struct sb_outcome *o)
 {
     size_t vectors = sb_box_vectors(box), n = vectors * SB_LANES;
+    const struct sb_noise *noise = o->noise;
+    struct sb_act *y = o->y;
+    float *eps = o->room;
     if (noise) /* vectors that hang over are mixed too: keep them finite */
         memset(eps, 0, SB_QUAD * n * sizeof(float));
     for (uint32_t row = s->row; row < s->row_end; row++) {
@@ -206,7 +232,9 @@ void sb_epilogue_forward(const struct sb_env *env, const struct sb_side *to,
             env->kernels->mix(mean, var, e, vectors);
         }
         if (var)
-            store_row(to, box, var, row, slope);
+            store_row(to, box, var, row, o->slope);
+        if (o->tail)
+            add_tail(env, to, box, o->tail, row, mean, eps + SB_QUAD * n);
         store_row(to, box, mean, row, y);
     }
 }

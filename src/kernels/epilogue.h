@@ -18,6 +18,7 @@
 #include "kernels/act.h"
 #include "kernels/corr.h"
 #include "kernels/noise.h"
+#include "kernels/product.h"
 
 static inline size_t sb_box_vectors(const struct sb_box *b)
 {
@@ -31,12 +32,19 @@ struct sb_sums {
     float *var;  /* the same; NULL: mean only */
 };
 
+/* What a layer's sums turn into. */
+struct sb_outcome {
+    const struct sb_noise *noise; /* may be NULL */
+    const struct sb_tail *tail;   /* may be NULL */
+    struct sb_act *y, *slope;     /* slope with var only */
+    float *room; /* scratch: [SB_QUAD][vectors][8], and one row more with a tail */
+};
+
 /* y = mean, or with var: y = mean + sqrt(var + 1e-8) eps, slope = eps / (2 sqrt(...));
- * without noise y = mean, slope = var. eps is scratch: [4][vectors][8]. Overwrites the sums. */
+ * without noise y = mean, slope = var. Then the tail. Overwrites the sums. */
 void sb_epilogue_forward(const struct sb_env *env, const struct sb_side *to,
                          const struct sb_box *box, const struct sb_sums *s,
-                         const struct sb_noise *noise, struct sb_act *y,
-                         struct sb_act *slope, float *eps);
+                         const struct sb_outcome *o);
 
 /* dx = mean, or with var: dx = mean + 2 x var; add: dx += that. Overwrites the sums. */
 void sb_epilogue_gradient(const struct sb_env *env, const struct sb_side *to,

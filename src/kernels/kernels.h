@@ -28,6 +28,19 @@ struct sb_window {
     uint32_t channel, channel_end; /* what to pack */
 };
 
+/* Where finished sums go, and what happens to them on the way, in this order; a pointer
+ * that is NULL leaves its part out. Pointers to activations are to the tile's first vector
+ * in row 0. */
+struct sb_landing {
+    const float *add;           /* sums += add */
+    float *sum;                 /* the sums as they are then are kept here */
+    const float *scale, *shift; /* [rows] sums = sums * scale + shift */
+    const float *after;         /* sums += after */
+    int relu;
+    float *y;            /* what comes out */
+    size_t plane, pitch; /* floats of all of them from a row to the next, of a group */
+};
+
 /* The runs of one (block, part), with their places in the strip. */
 struct sb_runs {
     const struct sb_run *run; /* [count] */
@@ -37,6 +50,10 @@ struct sb_runs {
     size_t pitch;        /* floats in the strip from a group to the next */
     const uint16_t *off; /* [nnz] vectors */
     const float *strip;
+    int dense;                        /* all rows have all weights: the same places */
+    int first;                        /* sums begin here; else they go on from acc */
+    const float *start;               /* [rows] with this, or NULL: 0 */
+    const struct sb_landing *landing; /* they end here; NULL: they go to acc */
 };
 
 struct sb_kernels {
@@ -45,7 +62,8 @@ struct sb_kernels {
     /* -- sparse products over a strip -- */
     /* strip = the window's pixels, zero outside the plane and for absent image blocks */
     void (*pack)(const struct sb_window *w, float *strip);
-    /* acc[row][group][4 vectors] += weight[k] * strip[off[k] + group ...] over each run */
+    /* acc[row][group][4 vectors] += weight[k] * strip[off[k] + group ...] over each run;
+     * see sb_runs for where sums begin and end */
     void (*accumulate)(const struct sb_runs *r, const float *weight, float *acc);
     /* gradient[k] += sum over the tile of dy[row] * strip[off[k] ...]. dy's groups of 4
      * vectors are dy_pitch floats apart, its rows dy_row floats. */

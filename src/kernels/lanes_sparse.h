@@ -3,12 +3,15 @@
  * Both loops are bound by loads: each fused multiply-add reads one vector of the strip.
  * accumulate holds a pair of groups (8 vectors of one output row) in registers and adds
  * weights four at a time: their values are one load and four shuffles, their places one
- * load and some shifts, so 34 loads for 32 multiply-adds. contract holds the sums of
+ * load and some shifts, so 34 loads for 32 multiply-adds. Where all weights exist, three
+ * rows share a vector of the strip: 7 loads for 12. contract holds the sums of
  * 8 weights in registers and walks the tile, one vector of dy serving all 8: 9 loads for 8,
  * and nothing but the 8 finished sums goes back to memory.
  */
 #ifndef SB_KERNELS_LANES_SPARSE_H
 #define SB_KERNELS_LANES_SPARSE_H
+
+#include <stdbool.h>
 
 #include "kernels/kernels.h"
 #include "kernels/lanes.h"
@@ -32,30 +35,72 @@ SB_INLINE float *zero_vectors(float *to, size_t n)
     return to + 8 * n;
 }
 
-/* One row of one phase of one channel. from is the plane's row. */
-SB_INLINE float *pack_row(const struct sb_window *w, const float *from, int32_t x0,
-                          uint32_t lo, uint32_t hi, float *to)
+/* The columns of one phase: [lo, hi) lie inside the plane, the first of those at `from`. */
+struct columns {
+    uint32_t lo, hi, all;
+    ptrdiff_t from;
+};
+
+/* Of all phases: the same for every row and channel of a window. */
+SB_INLINE void find_columns(const struct sb_window *w, struct columns c[SB_MAX_STRIDE])
 {
-    uint32_t nb = w->tile->blocks, cols = w->tile->strip_cols;
-    ptrdiff_t step = (ptrdiff_t)w->side->step * 8;
-    to = zero_vectors(to, (size_t)lo * nb);
-    from += (ptrdiff_t)x0 * 8 + (ptrdiff_t)lo * step;
-    if (nb == 1) {
-        for (uint32_t c = lo; c < hi; c++, from += step, to += 8)
-            v8_store(to, v8_load(from));
-        return zero_vectors(to, cols - hi);
+    const struct sb_side *s = w->side;
+    for (uint32_t f = 0; f < s->phases; f++) {
+        int32_t x0 = (int32_t)(s->step * w->col) + s->origin_x[f];
+        c[f].all = w->tile->phase_col[f + 1] - w->tile->phase_col[f];
+        inside(x0, (int32_t)s->step, s->width, c[f].all, &c[f].lo, &c[f].hi);
+        c[f].from = (x0 + (ptrdiff_t)s->step * c[f].lo) * 8;
     }
-    for (uint32_t c = lo; c < hi; c++, from += step) {
+}
+
+SB_INLINE float *copy_columns(const float *from, ptrdiff_t step, uint32_t lo, uint32_t hi,
+                              uint32_t all, float *to)
+{
+    for (uint32_t i = 0; i < all; i++, to += 8) {
+        bool in = i >= lo && i < hi;
+        v8_store(to, in ? v8_load(from) : v8_set(0.0f));
+        from += in ? step : 0;
+    }
+    return to;
+}
+
+/* One row of one phase of one channel. from is the plane's row. */
+SB_INLINE float *pack_columns(const struct sb_window *w, const struct columns *c,
+                              const float *from, float *to)
+{
+    uint32_t nb = w->tile->blocks;
+    ptrdiff_t step = (ptrdiff_t)w->side->step * 8;
+    uint32_t lo = c->lo, hi = c->hi, all = c->all;
+    from += c->from;
+    if (nb == 1) { /* 3x3 kernels with a stride of 2, unrolled; then any */
+        if (all == 5 && lo == 0 && hi == 5)
+            return copy_columns(from, step, 0, 5, 5, to);
+        if (all == 5 && lo == 1 && hi == 5)
+            return copy_columns(from, step, 1, 5, 5, to);
+        if (all == 4 && lo == 0 && hi == 4)
+            return copy_columns(from, step, 0, 4, 4, to);
+        return copy_columns(from, step, lo, hi, all, to);
+    }
+    to = zero_vectors(to, (size_t)lo * nb);
+    for (uint32_t i = lo; i < hi; i++, from += step) {
         for (uint32_t b = 0; b < w->blocks; b++, to += 8)
             v8_store(to, v8_load(from + b * w->block));
         to = zero_vectors(to, nb - w->blocks);
     }
-    return zero_vectors(to, (size_t)(cols - hi) * nb);
+    return zero_vectors(to, (size_t)(all - hi) * nb);
+}
+
+SB_INLINE float *pack_row(const struct sb_window *w, const struct columns *c,
+                          const float *from, float *to)
+{
+    for (uint32_t f = 0; f < w->side->phases; f++)
+        to = pack_columns(w, &c[f], from, to);
+    return to;
 }
 
 /* A row beyond the plane: nothing, or, of an image in bands, a row of another lane. */
-static float *pack_beyond(const struct sb_window *w, const float *plane, int32_t y,
-                          int32_t x0, uint32_t lo, uint32_t hi, float *to)
+static float *pack_beyond(const struct sb_window *w, const struct columns *c,
+                          const float *plane, int32_t y, float *to)
 {
     const struct sb_side *s = w->side;
     size_t vectors = (size_t)w->tile->strip_cols * w->tile->blocks;
@@ -63,7 +108,7 @@ static float *pack_beyond(const struct sb_window *w, const float *plane, int32_t
     if (s->bands == 0)
         return zero_vectors(to, vectors);
     int32_t by = y < 0 ? -((height - 1 - y) / height) : y / height;
-    (void)pack_row(w, plane + (size_t)(y - by * height) * s->width * 8, x0, lo, hi, to);
+    (void)pack_row(w, c, plane + (size_t)(y - by * height) * s->width * 8, to);
     for (size_t i = 0; i < vectors; i++)
         v8_store(to + 8 * i, v8_lanes_from(v8_load(to + 8 * i), by, (int32_t)s->bands));
     return to + 8 * vectors;
@@ -91,11 +136,13 @@ SB_INLINE float *pack_plane(const float *from, size_t row, uint32_t rows, uint32
 static void pack_simple(const struct sb_window *w, float *strip)
 {
     const struct sb_side *s = w->side;
-    uint32_t rows = w->tile->strip_rows, cols = w->tile->strip_cols, lo, hi, top, bottom;
+    uint32_t rows = w->tile->strip_rows, cols = w->tile->strip_cols, top, bottom;
+    struct columns all[SB_MAX_STRIDE];
+    find_columns(w, all);
+    uint32_t lo = all[0].lo, hi = all[0].hi;
     int32_t x0 = (int32_t)w->col + s->origin_x[0], y0 = (int32_t)w->row + s->origin_y[0];
     ptrdiff_t first = ((ptrdiff_t)y0 * (ptrdiff_t)s->width + x0) * 8;
     size_t row = s->width * (size_t)8;
-    inside(x0, 1, s->width, cols, &lo, &hi);
     inside(y0, 1, s->height, rows, &top, &bottom);
     for (uint32_t c = w->channel; c < w->channel_end; c++) {
         const float *from = w->data + c * w->plane + first;
@@ -113,7 +160,7 @@ static void pack_simple(const struct sb_window *w, float *strip)
             strip = pack_plane(from, row, rows, cols, top, bottom, lo, hi, strip);
         for (uint32_t r = 0; s->bands && r < rows; r++)
             if (r < top || r >= bottom)
-                (void)pack_beyond(w, w->data + c * w->plane, y0 + (int32_t)r, x0, lo, hi,
+                (void)pack_beyond(w, all, w->data + c * w->plane, y0 + (int32_t)r,
                                   plane + (size_t)r * cols * 8);
     }
 }
@@ -122,28 +169,28 @@ static void pack(const struct sb_window *w, float *strip)
 {
     const struct sb_side *s = w->side;
     const struct sb_tile *t = w->tile;
-    int32_t step = (int32_t)s->step;
-    if (t->blocks == 1 && step == 1) {
+    if (t->blocks == 1 && s->step == 1) {
         pack_simple(w, strip);
         return;
     }
-    for (uint32_t c = w->channel; c < w->channel_end; c++)
-        for (uint32_t f = 0; f < s->phases; f++) {
-            const float *plane = w->data + c * w->plane;
-            int32_t x0 = step * (int32_t)w->col + s->origin_x[f];
-            int32_t y = step * (int32_t)w->row + s->origin_y[f];
-            uint32_t lo, hi;
-            inside(x0, step, s->width, t->strip_cols, &lo, &hi);
-            for (uint32_t r = 0; r < t->strip_rows; r++, y += step)
-                if (y < 0 || y >= (int32_t)s->height)
-                    strip = pack_beyond(w, plane, y, x0, lo, hi, strip);
-                else
-                    strip =
-                        pack_row(w, plane + (size_t)y * s->width * 8, x0, lo, hi, strip);
-        }
+    struct columns all[SB_MAX_STRIDE];
+    find_columns(w, all);
+    for (uint32_t c = w->channel; c < w->channel_end; c++) {
+        const float *plane = w->data + c * w->plane;
+        int32_t y = (int32_t)(s->step * w->row) + s->origin_y[0];
+        for (uint32_t r = 0; r < t->strip_rows; r++, y += (int32_t)t->row_step)
+            strip = y < 0 || y >= (int32_t)s->height
+                        ? pack_beyond(w, all, plane, y, strip)
+                        : pack_row(w, all, plane + (size_t)y * s->width * 8, strip);
+    }
 }
 
 /* ---- forward and input gradient ------------------------------------------------------ */
+
+enum {
+    DENSE_ROWS = 3, /* rows of a layer all of whose weights exist, taken at once */
+    AHEAD = 3,      /* runs from asking for what is added to a row to adding it */
+};
 
 /* Eight vectors of one output row: a group at x and one at x + pitch. */
 struct sums8 {
@@ -164,32 +211,100 @@ SB_INLINE void add_weight(struct sums8 *s, const float *strip, size_t off, size_
     s->a7 = v8_fma(w, v8_load(y + 24), s->a7);
 }
 
-SB_INLINE void accumulate_pair(const float *strip, size_t pitch, const uint16_t *off,
-                               const float *weight, size_t n, float *acc)
+SB_INLINE void add_weights(struct sums8 *s, const float *strip, size_t pitch,
+                           const uint16_t *off, const float *weight, size_t n)
 {
-    struct sums8 s = {v8_load(acc),      v8_load(acc + 8),  v8_load(acc + 16),
-                      v8_load(acc + 24), v8_load(acc + 32), v8_load(acc + 40),
-                      v8_load(acc + 48), v8_load(acc + 56)};
     size_t k = 0;
     for (; k + 4 <= n; k += 4) { /* little-endian, as AVX2 and NEON are here */
         v8 w = v8_quad(weight + k);
         uint64_t at;
         memcpy(&at, off + k, sizeof at);
-        add_weight(&s, strip, at & 0xffff, pitch, v8_of_quad(w, 0));
-        add_weight(&s, strip, at >> 16 & 0xffff, pitch, v8_of_quad(w, 1));
-        add_weight(&s, strip, at >> 32 & 0xffff, pitch, v8_of_quad(w, 2));
-        add_weight(&s, strip, at >> 48, pitch, v8_of_quad(w, 3));
+        add_weight(s, strip, at & 0xffff, pitch, v8_of_quad(w, 0));
+        add_weight(s, strip, at >> 16 & 0xffff, pitch, v8_of_quad(w, 1));
+        add_weight(s, strip, at >> 32 & 0xffff, pitch, v8_of_quad(w, 2));
+        add_weight(s, strip, at >> 48, pitch, v8_of_quad(w, 3));
     }
     for (; k < n; k++)
-        add_weight(&s, strip, off[k], pitch, v8_set(weight[k]));
-    v8_store(acc, s.a0);
-    v8_store(acc + 8, s.a1);
-    v8_store(acc + 16, s.a2);
-    v8_store(acc + 24, s.a3);
-    v8_store(acc + 32, s.a4);
-    v8_store(acc + 40, s.a5);
-    v8_store(acc + 48, s.a6);
-    v8_store(acc + 56, s.a7);
+        add_weight(s, strip, off[k], pitch, v8_set(weight[k]));
+}
+
+SB_INLINE struct sums8 begin_sums(const struct sb_runs *r, uint32_t row, const float *acc)
+{
+    if (r->first) {
+        v8 x = v8_set(r->start ? r->start[row] : 0.0f);
+        return (struct sums8){x, x, x, x, x, x, x, x};
+    }
+    return (struct sums8){v8_load(acc),      v8_load(acc + 8),  v8_load(acc + 16),
+                          v8_load(acc + 24), v8_load(acc + 32), v8_load(acc + 40),
+                          v8_load(acc + 48), v8_load(acc + 56)};
+}
+
+SB_INLINE void store_group(float *to, v8 a, v8 b, v8 c, v8 d)
+{
+    v8_store(to, a);
+    v8_store(to + 8, b);
+    v8_store(to + 16, c);
+    v8_store(to + 24, d);
+}
+
+/* Four vectors of the output, at floats from its start. */
+SB_INLINE void land_group(const struct sb_landing *l, uint32_t row, size_t at, v8 a, v8 b,
+                          v8 c, v8 d)
+{
+    if (l->add) {
+        const float *x = l->add + at;
+        a += v8_load(x), b += v8_load(x + 8), c += v8_load(x + 16), d += v8_load(x + 24);
+    }
+    if (l->sum)
+        store_group(l->sum + at, a, b, c, d);
+    if (l->scale) {
+        v8 m = v8_set(l->scale[row]), n = v8_set(l->shift[row]);
+        a = v8_fma(a, m, n), b = v8_fma(b, m, n), c = v8_fma(c, m, n),
+        d = v8_fma(d, m, n);
+    }
+    if (l->after) {
+        const float *x = l->after + at;
+        a += v8_load(x), b += v8_load(x + 8), c += v8_load(x + 16), d += v8_load(x + 24);
+    }
+    if (l->relu)
+        a = v8_relu(a), b = v8_relu(b), c = v8_relu(c), d = v8_relu(d);
+    store_group(l->y + at, a, b, c, d);
+}
+
+/* What is added to a later row: rows are planes apart, which no prefetcher follows. */
+SB_INLINE void ask_for_summand(const struct sb_runs *r, const struct sb_run *run,
+                               const float *summand)
+{
+    const float *x = summand + run->row * r->landing->plane;
+    for (uint32_t g = 0; g < r->groups; g++, x += r->landing->pitch) {
+        __builtin_prefetch(x); /* four vectors are two cache lines */
+        __builtin_prefetch(x + 16);
+    }
+}
+
+SB_INLINE void ask_for_summands(const struct sb_runs *r, const struct sb_run *run)
+{
+    if (r->landing && r->landing->add)
+        ask_for_summand(r, run, r->landing->add);
+    if (r->landing && r->landing->after)
+        ask_for_summand(r, run, r->landing->after);
+}
+
+/* Groups g and g + 1 of a run. */
+SB_INLINE void accumulate_pair(const struct sb_runs *r, const struct sb_run *run,
+                               const float *weight, uint32_t g, float *acc)
+{
+    struct sums8 s = begin_sums(r, run->row, acc);
+    add_weights(&s, r->strip + g * r->pitch, r->pitch, r->off + run->first,
+                weight + run->first, run->count);
+    if (r->landing) {
+        size_t at = run->row * r->landing->plane + g * r->landing->pitch;
+        land_group(r->landing, run->row, at, s.a0, s.a1, s.a2, s.a3);
+        land_group(r->landing, run->row, at + r->landing->pitch, s.a4, s.a5, s.a6, s.a7);
+        return;
+    }
+    store_group(acc, s.a0, s.a1, s.a2, s.a3);
+    store_group(acc + 32, s.a4, s.a5, s.a6, s.a7);
 }
 
 /* Runs lie anywhere in the arrays of weights, since they are sorted by length. */
@@ -203,19 +318,81 @@ SB_INLINE void ask_for_run(const struct sb_runs *r, const struct sb_run *run,
         __builtin_prefetch(weight + run->first + k);
 }
 
+/* One group of n runs with the same places: a vector of the strip serves n weights. */
+SB_INLINE void accumulate_rows(const struct sb_runs *r, const struct sb_run *run,
+                               const size_t n, const float *weight, uint32_t g,
+                               float *acc)
+{
+    const float *strip = r->strip + g * r->pitch, *w[DENSE_ROWS];
+    const uint16_t *off = r->off + run->first;
+    size_t floats = (size_t)r->groups * SB_GROUP * 8;
+    v8 a[DENSE_ROWS][4];
+#pragma GCC unroll 3
+    for (size_t i = 0; i < n; i++) {
+        const float *from = acc + (run[i].row - r->row0) * floats + g * 32;
+        float start = r->start ? r->start[run[i].row] : 0.0f;
+        w[i] = weight + run[i].first;
+#pragma GCC unroll 4
+        for (size_t v = 0; v < 4; v++)
+            a[i][v] = r->first ? v8_set(start) : v8_load(from + 8 * v);
+    }
+    for (size_t k = 0; k < run->count; k++) {
+        const float *x = strip + (size_t)off[k] * 8;
+        v8 b[DENSE_ROWS];
+#pragma GCC unroll 3
+        for (size_t i = 0; i < n; i++)
+            b[i] = v8_set(w[i][k]);
+#pragma GCC unroll 4
+        for (size_t v = 0; v < 4; v++) {
+            v8 xv = v8_load(x + 8 * v);
+#pragma GCC unroll 3
+            for (size_t i = 0; i < n; i++)
+                a[i][v] = v8_fma(b[i], xv, a[i][v]);
+        }
+    }
+#pragma GCC unroll 3
+    for (size_t i = 0; i < n; i++) {
+        if (r->landing)
+            land_group(r->landing, run[i].row,
+                       run[i].row * r->landing->plane + g * r->landing->pitch, a[i][0],
+                       a[i][1], a[i][2], a[i][3]);
+        else
+            store_group(acc + (run[i].row - r->row0) * floats + g * 32, a[i][0], a[i][1],
+                        a[i][2], a[i][3]);
+    }
+}
+
+static void accumulate_dense(const struct sb_runs *r, const float *weight, float *acc)
+{
+    size_t i = 0;
+    for (; i + DENSE_ROWS <= r->count; i += DENSE_ROWS) {
+        for (size_t k = i + DENSE_ROWS; k < i + 2 * DENSE_ROWS && k < r->count; k++)
+            ask_for_summands(r, r->run + k);
+        for (uint32_t g = 0; g < r->groups; g++)
+            accumulate_rows(r, r->run + i, DENSE_ROWS, weight, g, acc);
+    }
+    for (; i < r->count; i++)
+        for (uint32_t g = 0; g < r->groups; g++)
+            accumulate_rows(r, r->run + i, 1, weight, g, acc);
+}
+
 static void accumulate(const struct sb_runs *r, const float *weight, float *acc)
 {
-    size_t row = (size_t)r->groups * SB_GROUP * 8, pitch = r->pitch;
+    size_t floats = (size_t)r->groups * SB_GROUP * 8;
+    if (r->dense) {
+        accumulate_dense(r, weight, acc);
+        return;
+    }
     for (size_t i = 0; i < r->count; i++) {
         const struct sb_run *run = &r->run[i];
-        const uint16_t *off = r->off + run->first;
-        const float *w = weight + run->first;
-        float *to = acc + (run->row - r->row0) * row;
+        float *sums = acc + (run->row - r->row0) * floats;
         if (i + 2 < r->count)
             ask_for_run(r, run + 2, weight);
-        accumulate_pair(r->strip, pitch, off, w, run->count, to);
+        if (i + AHEAD < r->count)
+            ask_for_summands(r, run + AHEAD);
+        accumulate_pair(r, run, weight, 0, sums);
         if (r->groups == 4)
-            accumulate_pair(r->strip + 2 * pitch, pitch, off, w, run->count, to + 64);
+            accumulate_pair(r, run, weight, 2, sums + 64);
     }
 }
 

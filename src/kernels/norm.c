@@ -75,17 +75,33 @@ static float running_inv_sd(const struct sb_norm *n, uint32_t c)
     return (float)(1.0 / sqrt((double)n->running_var[c] + (double)n->epsilon));
 }
 
+/* y = x * scale + shift, with the running averages. */
+static void fold_channel(const struct sb_norm *n, uint32_t c, float *scale, float *shift)
+{
+    *scale = n->gamma[c] * running_inv_sd(n, c);
+    *shift = fmaf(-n->running_mean[c], *scale, n->beta[c]);
+}
+
+void sb_norm_fold(const struct sb_norm *n, float *scale, float *shift)
+{
+    for (uint32_t c = 0; c < n->channels; c++)
+        fold_channel(n, c, &scale[c], &shift[c]);
+}
+
 static void normalise_channel(void *context, size_t chunk, int worker)
 {
     (void)worker;
     const struct norm_job *j = context;
     const struct sb_norm *n = j->n;
     uint32_t c = (uint32_t)chunk;
-    if (j->training)
+    float scale, shift;
+    if (j->training) {
         batch_moments(j, c);
-    float mean = j->training ? n->mean[c] : n->running_mean[c];
-    float inv_sd = j->training ? n->inv_sd[c] : running_inv_sd(n, c);
-    float scale = n->gamma[c] * inv_sd, shift = fmaf(-mean, scale, n->beta[c]);
+        scale = n->gamma[c] * n->inv_sd[c];
+        shift = fmaf(-n->mean[c], scale, n->beta[c]);
+    } else {
+        fold_channel(n, c, &scale, &shift);
+    }
     for (uint32_t b = 0; b < j->x->blocks; b++)
         j->env->kernels->normalise(sb_act_plane(j->x, b, c),
                                    j->residual ? sb_act_plane(j->residual, b, c) : NULL,

@@ -36,6 +36,9 @@ sb_status sb_norm_infer(const struct sb_env *env, const struct sb_norm *n,
                         const struct sb_act *x, const struct sb_act *residual,
                         struct sb_act *y, int flags);
 
+/* What sb_norm_infer multiplies with and then adds: [channels] each. */
+void sb_norm_fold(const struct sb_norm *n, float *scale, float *shift);
+
 struct sb_norm_backward {
     const struct sb_act *dy;
     const struct sb_act *y;  /* the result, where a ReLU ended it; NULL: none */

@@ -41,6 +41,13 @@ sb_status sb_check_forward(const struct sb_conv *c, const struct sb_forward *w,
         st = check_out(c, "slope", slope, batch);
     if (st == SB_OK && w->s2 && w->noise && w->noise->eps)
         st = check_out(c, "noise", w->noise->eps, batch);
+    const struct sb_tail *t = w->tail;
+    if (st == SB_OK && t && t->add)
+        st = check_out(c, "what is added", t->add, batch);
+    if (st == SB_OK && t && t->sum)
+        st = check_out(c, "the sum", t->sum, batch);
+    if (st == SB_OK && t && t->after)
+        st = check_out(c, "the residual", t->after, batch);
     return st;
 }
 

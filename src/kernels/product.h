@@ -8,11 +8,22 @@
 #include "kernels/conv.h"
 #include "kernels/noise.h"
 
+/* What else is done to a layer's outputs before they are stored, in this order; a pointer
+ * that is NULL leaves its part out. */
+struct sb_tail {
+    const struct sb_act *add;   /* y += add */
+    struct sb_act *sum;         /* keeps y as it is then; may be add */
+    const float *scale, *shift; /* [out] y = y * scale + shift: a norm */
+    const struct sb_act *after; /* y += after */
+    int relu;
+};
+
 struct sb_forward {
     const float *mu;              /* one a weight */
     const float *s2;              /* the same; NULL: mean only */
     const float *bias;            /* [out], may be NULL */
     const struct sb_noise *noise; /* NULL with s2: y and slope get mean and variance */
+    const struct sb_tail *tail;   /* may be NULL; not for layers on BLAS */
 };
 
 struct sb_backward {

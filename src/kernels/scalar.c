@@ -9,12 +9,13 @@
 #include <math.h>
 #include <string.h>
 
-/* What strip place (row, col) of a phase shows of image block b, in one lane. */
+/* What row and column of a phase, counted from the tile, show of image block b, in one
+ * lane. */
 static float pixel(const struct sb_window *w, uint32_t channel, uint32_t phase,
                    uint32_t row, uint32_t col, uint32_t b, int32_t lane)
 {
     const struct sb_side *s = w->side;
-    int32_t y = (int32_t)(s->step * (w->row + row)) + s->origin_y[phase];
+    int32_t y = (int32_t)(s->step * w->row + w->tile->row_step * row) + s->origin_y[0];
     int32_t x = (int32_t)(s->step * (w->col + col)) + s->origin_x[phase];
     if (s->bands) { /* the row of the whole image, then its band again */
         int32_t height = (int32_t)s->height;
@@ -35,28 +36,50 @@ static void pack(const struct sb_window *w, float *strip)
 {
     const struct sb_tile *t = w->tile;
     for (uint32_t c = w->channel; c < w->channel_end; c++)
-        for (uint32_t f = 0; f < w->side->phases; f++)
-            for (uint32_t i = 0; i < t->strip_rows * t->strip_cols * t->blocks; i++) {
-                uint32_t col = i / t->blocks % t->strip_cols;
-                uint32_t row = i / t->blocks / t->strip_cols;
-                for (int l = 0; l < 8; l++)
-                    *strip++ = pixel(w, c, f, row, col, i % t->blocks, l);
-            }
+        for (uint32_t row = 0; row < t->strip_rows; row++)
+            for (uint32_t f = 0; f < w->side->phases; f++)
+                for (uint32_t i = t->phase_col[f] * t->blocks;
+                     i < t->phase_col[f + 1] * t->blocks; i++)
+                    for (int l = 0; l < 8; l++)
+                        *strip++ = pixel(w, c, f, row, i / t->blocks - t->phase_col[f],
+                                         i % t->blocks, l);
+}
+
+/* One finished sum of a row, i floats from the row's first. */
+static void land(const struct sb_landing *l, uint32_t row, size_t i, float sum)
+{
+    size_t at = row * l->plane + i;
+    if (l->add)
+        sum += l->add[at];
+    if (l->sum)
+        l->sum[at] = sum;
+    if (l->scale)
+        sum = fmaf(sum, l->scale[row], l->shift[row]);
+    if (l->after)
+        sum += l->after[at];
+    l->y[at] = l->relu && sum < 0.0f ? 0.0f : sum;
+}
+
+static void accumulate_row(const struct sb_runs *r, const struct sb_run *run,
+                           const float *weight, float *acc)
+{
+    for (size_t i = 0; i < (size_t)r->groups * SB_GROUP * 8; i++) {
+        size_t group = i / 32, at = i % 32;
+        float sum = !r->first ? acc[i] : r->start ? r->start[run->row] : 0.0f;
+        for (size_t k = run->first; k < run->first + run->count; k++)
+            sum = fmaf(weight[k], r->strip[r->off[k] * 8 + group * r->pitch + at], sum);
+        if (r->landing)
+            land(r->landing, run->row, group * r->landing->pitch + at, sum);
+        else
+            acc[i] = sum;
+    }
 }
 
 static void accumulate(const struct sb_runs *r, const float *weight, float *acc)
 {
-    size_t vectors = (size_t)r->groups * SB_GROUP;
-    for (size_t i = 0; i < r->count; i++) {
-        const struct sb_run *run = &r->run[i];
-        float *row = acc + (run->row - r->row0) * vectors * 8;
-        for (size_t k = run->first; k < run->first + run->count; k++)
-            for (size_t v = 0; v < vectors; v++) {
-                const float *x = r->strip + r->off[k] * 8 + v / 4 * r->pitch + v % 4 * 8;
-                for (size_t l = 0; l < 8; l++)
-                    row[8 * v + l] = fmaf(weight[k], x[l], row[8 * v + l]);
-            }
-    }
+    size_t floats = (size_t)r->groups * SB_GROUP * 8;
+    for (size_t i = 0; i < r->count; i++)
+        accumulate_row(r, &r->run[i], weight, acc + (r->run[i].row - r->row0) * floats);
 }
 
 static void contract(const struct sb_runs *r, const float *dy, size_t dy_row,

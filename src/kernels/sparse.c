@@ -7,7 +7,7 @@
 #include "kernels/sparse.h"
 
 #include <assert.h>
-#include <string.h>
+#include <stdbool.h>
 
 #include "base/mem.h"
 #include "base/threads.h"
@@ -16,12 +16,13 @@
 enum {
     BAND_ROWS = 256, /* output rows whose sums fit the second-level cache, both streams */
     FEW_TILES = 32,  /* fewer, and bands are single parts, so that threads find work */
+    FAR = 8 << 20,   /* bytes of activations from which they are far from the caches */
 };
 
 /* ---- life ---------------------------------------------------------------------------- */
 
-sb_status sb_sparse_init_forward(struct sb_sparse *s, const struct sb_conv *c,
-                                 uint32_t max_batch, uint32_t capacity)
+static sb_status init(struct sb_sparse *s, const struct sb_conv *c, uint32_t max_batch,
+                      uint32_t capacity, bool gradient)
 {
     *s = (struct sb_sparse){.conv = *c, .max_batch = max_batch};
     if (max_batch == 0)
@@ -29,13 +30,19 @@ sb_status sb_sparse_init_forward(struct sb_sparse *s, const struct sb_conv *c,
     if (capacity == 0 || capacity > sb_conv_weights(c))
         return sb_fail(SB_EARG, "%u of %u weights: must be at least 1 and at most all",
                        capacity, sb_conv_weights(c));
-    return sb_corr_init_forward(&s->forward, c, max_batch, capacity);
+    return sb_corr_init_forward(&s->forward, c, max_batch, capacity, gradient);
+}
+
+sb_status sb_sparse_init_forward(struct sb_sparse *s, const struct sb_conv *c,
+                                 uint32_t max_batch, uint32_t capacity)
+{
+    return init(s, c, max_batch, capacity, false);
 }
 
 sb_status sb_sparse_init(struct sb_sparse *s, const struct sb_conv *c, uint32_t max_batch,
                          uint32_t capacity)
 {
-    sb_status st = sb_sparse_init_forward(s, c, max_batch, capacity);
+    sb_status st = init(s, c, max_batch, capacity, true);
     if (st == SB_OK)
         st = sb_corr_init_backward(&s->backward, c, max_batch, capacity);
     if (st != SB_OK)
@@ -98,20 +105,22 @@ void sb_sparse_transpose(const struct sb_sparse *s, const float *value, float *o
 
 /* ---- scratch ------------------------------------------------------------------------- */
 
-static uint32_t band_parts(const struct sb_corr *r, uint32_t tiles)
+static uint32_t band_parts(const struct sb_corr *r, uint32_t tiles, int threads)
 {
-    return tiles < FEW_TILES || r->part_rows >= BAND_ROWS ? 1 : BAND_ROWS / r->part_rows;
+    return (tiles < FEW_TILES && threads > 1) || r->part_rows >= BAND_ROWS
+               ? 1
+               : BAND_ROWS / r->part_rows;
 }
 
 static size_t strip_floats(const struct sb_corr *r)
 {
-    return (size_t)r->block_channels * r->from.phases * r->tile.strip_plane;
+    return r->block_channels * r->tile.strip_plane;
 }
 
 /* Floats of the sums of the largest band, one stream. */
 static size_t acc_floats(const struct sb_corr *r)
 {
-    size_t rows = r->parts ? (size_t)band_parts(r, FEW_TILES) * r->part_rows : 0;
+    size_t rows = r->parts ? (size_t)band_parts(r, FEW_TILES, 1) * r->part_rows : 0;
     return rows * sb_tile_vectors(&r->tile) * SB_LANES;
 }
 
@@ -135,7 +144,7 @@ static struct layout layout(const struct sb_sparse *s)
         .strip =
             round_line(max_size(strip_floats(&s->forward), strip_floats(&s->backward))),
         .acc = round_line(max_size(acc_floats(&s->forward), acc_floats(&s->backward))),
-        .eps = SB_QUAD * SB_TILE_VECTORS * SB_LANES,
+        .eps = (SB_QUAD + 1) * SB_TILE_VECTORS * SB_LANES,
     };
     l.all = l.strip + 2 * l.acc + l.eps;
     return l;
@@ -171,6 +180,7 @@ struct products {
         *second;          /* second stream; NULL with w2: the square of the first */
     const float *w1, *w2; /* w2 NULL: one stream */
     const float *start;   /* [rows] what sums of the first stream begin with, or NULL */
+    bool lands;           /* sums go from registers to where they belong: no finish */
     finish_fn *finish;
     const struct sb_forward *forward;
     struct sb_act *y, *slope; /* of forward */
@@ -201,8 +211,7 @@ struct sb_window sb_sparse_window(const struct sb_corr *r, const struct sb_act *
 
 size_t sb_sparse_strip_vectors(const struct sb_corr *r, const struct sb_window *w)
 {
-    size_t planes = (size_t)(w->channel_end - w->channel) * r->from.phases;
-    return planes * (r->tile.strip_plane / SB_LANES);
+    return (w->channel_end - w->channel) * (r->tile.strip_plane / SB_LANES);
 }
 
 /* Asks for what a later pack will read, so that it finds it in the second-level cache: a
@@ -213,13 +222,13 @@ static void ask_for(const struct sb_window *w)
     const struct sb_tile *t = w->tile;
     int32_t y0 = (int32_t)(s->step * w->row) + s->origin_y[0];
     int32_t x0 = (int32_t)(s->step * w->col) + s->origin_x[0];
-    int32_t height = (int32_t)(s->step * t->strip_rows), width = (int32_t)s->width;
-    int32_t end = x0 + (int32_t)(s->step * t->strip_cols);
+    int32_t height = (int32_t)(t->row_step * t->strip_rows), width = (int32_t)s->width;
+    int32_t end = x0 + (int32_t)(s->step * t->phase_col[1]);
     x0 = x0 > 0 ? x0 : 0;
     end = end < width ? end : width;
     for (uint32_t c = w->channel; c < w->channel_end; c++)
         for (int32_t y = y0 > 0 ? y0 : 0; y < y0 + height && y < (int32_t)s->height;
-             y++) {
+             y += (int32_t)t->row_step) {
             const float *row = w->data + c * w->plane + (size_t)y * s->width * SB_LANES;
             for (int32_t x = x0; x < end; x += 2)
                 __builtin_prefetch(row + (size_t)x * SB_LANES, 0, 2);
@@ -238,57 +247,83 @@ struct sb_runs sb_sparse_runs(const struct sb_corr *r, uint32_t block, uint32_t 
         .pitch = r->tile.pitch,
         .off = r->off,
         .strip = strip,
+        .dense = r->dense,
     };
 }
 
-static void start_sums(const struct products *p, uint32_t row, uint32_t row_end,
-                       const struct sb_sparse_room *m)
+/* Where a tile's rows lie in an act; NULL stays NULL. */
+static float *tile_in(const struct sb_act *a, const struct sb_box *at)
 {
-    size_t n = (size_t)sb_tile_vectors(&p->corr->tile) * SB_LANES;
-    if (p->w2)
-        memset(m->var, 0, (row_end - row) * n * sizeof(float));
-    if (!p->start) {
-        memset(m->acc, 0, (row_end - row) * n * sizeof(float));
-        return;
-    }
-    for (uint32_t r = row; r < row_end; r++)
-        for (size_t i = 0; i < n; i++)
-            m->acc[(r - row) * n + i] = p->start[r];
+    return a ? sb_act_plane(a, at->block, 0) +
+                   ((size_t)at->row * a->width + at->col) * SB_LANES
+             : NULL;
 }
 
-/* One channel block: both streams over the parts of a band. */
-static void add_block(const struct products *p, struct sb_box at, uint32_t block,
-                      uint32_t part, uint32_t part_end, const struct sb_sparse_room *m)
+static struct sb_landing landing(const struct products *p, const struct sb_box *at)
 {
-    const struct sb_kernels *k = p->env->kernels;
+    struct sb_landing l = {.y = tile_in(p->y, at),
+                           .plane = p->y->plane,
+                           .pitch = (size_t)p->y->width * SB_LANES};
+    const struct sb_tail *t = p->forward->tail;
+    if (!t)
+        return l;
+    l.add = tile_in(t->add, at);
+    l.sum = tile_in(t->sum, at);
+    l.scale = t->scale;
+    l.shift = t->shift;
+    l.after = tile_in(t->after, at);
+    l.relu = t->relu;
+    return l;
+}
+
+/* A piece of work: the parts of a band over one tile. */
+struct piece {
+    struct sb_box at;
+    uint32_t part, part_end;
+    const struct sb_sparse_room *m;
+    const struct sb_landing *landing; /* or NULL */
+};
+
+/* Puts a channel block of `in` into the strip, and asks for the next one. */
+static void fill_strip(const struct products *p, const struct sb_act *in,
+                       const struct piece *c, uint32_t block)
+{
+    struct sb_window w = sb_sparse_window(p->corr, in, &c->at, block);
+    p->env->kernels->pack(&w, c->m->strip);
+    if (block + 1 == p->corr->blocks || sb_act_size(in) * sizeof(float) < FAR)
+        return;
+    w = sb_sparse_window(p->corr, in, &c->at, block + 1);
+    ask_for(&w);
+}
+
+/* The strip times the weights of its channel block. */
+static void add_stream(const struct products *p, const struct piece *c, uint32_t block,
+                       const float *weight, const float *start, float *acc)
+{
     const struct sb_corr *r = p->corr;
-    uint32_t row0 = part * r->part_rows;
-    struct sb_window w = sb_sparse_window(r, p->in, &at, block);
-    k->pack(&w, m->strip);
-    if (block + 1 < r->blocks) {
-        struct sb_window next = sb_sparse_window(r, p->in, &at, block + 1);
-        ask_for(&next);
+    for (uint32_t q = c->part; q < c->part_end; q++) {
+        struct sb_runs rs =
+            sb_sparse_runs(r, block, q, c->part * r->part_rows, c->m->strip);
+        rs.first = block == 0;
+        rs.start = start;
+        rs.landing = block + 1 == r->blocks ? c->landing : NULL;
+        p->env->kernels->accumulate(&rs, weight, acc);
     }
-    for (uint32_t q = part; q < part_end; q++) {
-        struct sb_runs rs = sb_sparse_runs(r, block, q, row0, m->strip);
-        k->accumulate(&rs, p->w1, m->acc);
-    }
+}
+
+static void add_block(const struct products *p, const struct piece *c, uint32_t block)
+{
+    fill_strip(p, p->in, c, block);
+    add_stream(p, c, block, p->w1, p->start, c->m->acc);
     if (!p->w2)
         return;
     if (p->second) {
-        w = sb_sparse_window(r, p->second, &at, block);
-        k->pack(&w, m->strip);
-        if (block + 1 < r->blocks) {
-            struct sb_window next = sb_sparse_window(r, p->second, &at, block + 1);
-            ask_for(&next);
-        }
+        fill_strip(p, p->second, c, block);
     } else {
-        k->square(m->strip, sb_sparse_strip_vectors(r, &w));
+        struct sb_window w = sb_sparse_window(p->corr, p->in, &c->at, block);
+        p->env->kernels->square(c->m->strip, sb_sparse_strip_vectors(p->corr, &w));
     }
-    for (uint32_t q = part; q < part_end; q++) {
-        struct sb_runs rs = sb_sparse_runs(r, block, q, row0, m->strip);
-        k->accumulate(&rs, p->w2, m->var);
-    }
+    add_stream(p, c, block, p->w2, NULL, c->m->var);
 }
 
 static void products_chunk(void *context, size_t chunk, int worker)
@@ -296,16 +331,26 @@ static void products_chunk(void *context, size_t chunk, int worker)
     const struct products *p = context;
     const struct sb_corr *r = p->corr;
     struct sb_sparse_room m = sb_sparse_room(p->sparse, p->scratch, worker);
-    struct sb_box at = sb_corr_tile(r, (uint32_t)(chunk / p->bands));
     uint32_t part = (uint32_t)(chunk % p->bands) * p->band_parts;
-    uint32_t part_end = part + p->band_parts < r->parts ? part + p->band_parts : r->parts;
-    uint32_t row = part * r->part_rows, row_end = part_end * r->part_rows;
-    row_end = row_end < r->rows ? row_end : r->rows;
-    start_sums(p, row, row_end, &m);
+    struct piece c = {
+        .at = sb_corr_tile(r, (uint32_t)(chunk / p->bands)),
+        .part = part,
+        .part_end = part + p->band_parts < r->parts ? part + p->band_parts : r->parts,
+        .m = &m,
+    };
+    struct sb_landing land;
+    if (p->lands) {
+        land = landing(p, &c.at);
+        c.landing = &land;
+    }
     for (uint32_t block = 0; block < r->blocks; block++)
-        add_block(p, at, block, part, part_end, &m);
+        add_block(p, &c, block);
+    if (p->lands)
+        return;
+    uint32_t row = part * r->part_rows, row_end = c.part_end * r->part_rows;
+    row_end = row_end < r->rows ? row_end : r->rows;
     struct sb_sums sums = {row, row_end, m.acc, p->w2 ? m.var : NULL};
-    p->finish(p, &at, &sums, &m);
+    p->finish(p, &c.at, &sums, &m);
 }
 
 static void run_products(struct products *p, void *scratch)
@@ -313,7 +358,7 @@ static void run_products(struct products *p, void *scratch)
     assert(p->in); /* shapes were checked */
     uint32_t tiles = sb_corr_tiles(p->corr, p->in->blocks);
     p->scratch = scratch;
-    p->band_parts = band_parts(p->corr, tiles);
+    p->band_parts = band_parts(p->corr, tiles, p->env->threads);
     p->bands = (p->corr->parts + p->band_parts - 1) / p->band_parts;
     sb_threads_run(p->env->threads, (size_t)tiles * p->bands, products_chunk, p);
 }
@@ -323,8 +368,29 @@ static void run_products(struct products *p, void *scratch)
 static void finish_forward(const struct products *p, const struct sb_box *box,
                            const struct sb_sums *s, const struct sb_sparse_room *m)
 {
-    sb_epilogue_forward(p->env, &p->corr->to, box, s, p->forward->noise, p->y, p->slope,
-                        m->eps);
+    struct sb_outcome o = {.noise = p->forward->noise,
+                           .tail = p->forward->tail,
+                           .y = p->y,
+                           .slope = p->slope,
+                           .room = m->eps};
+    sb_epilogue_forward(p->env, &p->corr->to, box, s, &o);
+}
+
+static bool same_planes(const struct sb_act *a, const struct sb_act *y)
+{
+    return !a || a->plane == y->plane;
+}
+
+/* Whether sums can be stored as they leave the registers: tiles are rows of pixels and
+ * none hangs over, and there is no second stream to mix them with. */
+static bool lands(const struct sb_corr *r, const struct sb_forward *w,
+                  const struct sb_act *y)
+{
+    const struct sb_tail *t = w->tail;
+    return !w->s2 && r->tile.blocks == 1 && r->grid_height % r->tile.height == 0 &&
+           r->grid_width % r->tile.width == 0 &&
+           (!t || (same_planes(t->add, y) && same_planes(t->sum, y) &&
+                   same_planes(t->after, y)));
 }
 
 sb_status sb_sparse_check_batch(const struct sb_sparse *s, const struct sb_act *a)
@@ -353,6 +419,7 @@ sb_status sb_sparse_forward(const struct sb_env *env, const struct sb_sparse *s,
         .w1 = w->mu,
         .w2 = w->s2,
         .start = w->bias,
+        .lands = lands(&s->forward, w, y),
         .finish = finish_forward,
         .forward = w,
         .y = y,

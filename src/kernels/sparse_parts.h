@@ -9,10 +9,10 @@
 
 /* A worker's piece of the scratch memory. */
 struct sb_sparse_room {
-    float *strip; /* [channels of a block][phases][strip plane] */
+    float *strip; /* [channels of a block][strip plane] */
     float *acc;   /* [band rows][tile vectors][8], sums of the first stream */
     float *var;   /* the same, of the second */
-    float *eps;   /* [4][tile vectors][8] */
+    float *eps;   /* [SB_QUAD + 1][tile vectors][8] */
 };
 
 struct sb_sparse_room sb_sparse_room(const struct sb_sparse *s, void *scratch,

@@ -217,9 +217,13 @@ static sb_status forward_weight(const struct sb_env *env, struct sb_net *n, uint
         .stream = sb_rng_stream(p->seed, SB_RNG_NOISE, p->member, p->step, node->param),
         .image = p->image,
     };
-    return sb_weight_forward(env, w, &n->node[n->arch.node[i].in].y,
-                             p->sample ? &noise : NULL, &node->y, &node->slope,
-                             n->scratch);
+    struct sb_weight_forward f = {
+        .x = &n->node[n->arch.node[i].in].y,
+        .noise = p->sample ? &noise : NULL,
+        .y = &node->y,
+        .slope = &node->slope,
+    };
+    return sb_weight_forward(env, w, &f, n->scratch);
 }
 
 static sb_status forward_norm(const struct sb_env *env, struct sb_net *n, uint32_t i,

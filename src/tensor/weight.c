@@ -1,6 +1,7 @@
 /* weight - see weight.h. */
 #include "tensor/weight.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -173,12 +174,17 @@ size_t sb_weight_scratch(const struct sb_weight *w)
 }
 
 sb_status sb_weight_forward(const struct sb_env *env, const struct sb_weight *w,
-                            const struct sb_act *x, const struct sb_noise *noise,
-                            struct sb_act *y, struct sb_act *slope, void *scratch)
+                            const struct sb_weight_forward *f, void *scratch)
 {
-    struct sb_forward f = {w->mu, noise && w->gauss ? w->s2 : NULL, w->bias, noise};
-    return w->blas ? sb_dense_forward(env, &w->conv, &f, x, y, slope, scratch)
-                   : sb_sparse_forward(env, &w->kernel, &f, x, y, slope, scratch);
+    struct sb_forward p = {.mu = w->mu,
+                           .s2 = f->noise && w->gauss ? w->s2 : NULL,
+                           .bias = w->bias,
+                           .noise = f->noise,
+                           .tail = f->tail};
+    assert(!(w->blas && f->tail));
+    return w->blas
+               ? sb_dense_forward(env, &w->conv, &p, f->x, f->y, f->slope, scratch)
+               : sb_sparse_forward(env, &w->kernel, &p, f->x, f->y, f->slope, scratch);
 }
 
 sb_status sb_weight_backward(const struct sb_env *env, struct sb_weight *w,

@@ -72,10 +72,15 @@ void sb_weight_refresh(const struct sb_env *env, struct sb_weight *w);
 /* Bytes of scratch a thread needs. */
 size_t sb_weight_scratch(const struct sb_weight *w);
 
-/* noise NULL: the mean alone, and slope is not touched. */
+struct sb_weight_forward {
+    const struct sb_act *x;
+    const struct sb_noise *noise; /* NULL: the mean alone, and slope is not touched */
+    const struct sb_tail *tail;   /* may be NULL; only where there is no BLAS */
+    struct sb_act *y, *slope;
+};
+
 sb_status sb_weight_forward(const struct sb_env *env, const struct sb_weight *w,
-                            const struct sb_act *x, const struct sb_noise *noise,
-                            struct sb_act *y, struct sb_act *slope, void *scratch);
+                            const struct sb_weight_forward *f, void *scratch);
 
 struct sb_weight_backward {
     const struct sb_act *x, *dy;

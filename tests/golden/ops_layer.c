@@ -184,8 +184,8 @@ static void check_sparse(struct layer_case *l)
     if (!scratch)
         goto done;
     struct sb_noise noise = {.eps = &l->eps};
-    struct sb_forward f = {v.mu, v.s2, l->bias, &noise};
-    struct sb_forward mean = {v.mu, NULL, l->bias, NULL};
+    struct sb_forward f = {.mu = v.mu, .s2 = v.s2, .bias = l->bias, .noise = &noise};
+    struct sb_forward mean = {.mu = v.mu, .bias = l->bias};
     struct sb_backward b = {&l->dy, &l->slope, &l->x};
     if (!golden_ok(c, sb_sparse_forward(env, &s, &mean, &l->x, &l->y, NULL, scratch)))
         goto done;
@@ -218,8 +218,8 @@ static void check_dense(struct layer_case *l)
     if (!make_values(l, &v, NULL) || !scratch)
         return;
     struct sb_noise noise = {.eps = &l->eps};
-    struct sb_forward f = {v.mu, v.s2, l->bias, &noise};
-    struct sb_forward mean = {v.mu, NULL, l->bias, NULL};
+    struct sb_forward f = {.mu = v.mu, .s2 = v.s2, .bias = l->bias, .noise = &noise};
+    struct sb_forward mean = {.mu = v.mu, .bias = l->bias};
     struct sb_backward b = {&l->dy, &l->slope, &l->x};
     if (!golden_ok(c, sb_dense_forward(env, g, &mean, &l->x, &l->y, NULL, scratch)))
         return;

@@ -67,6 +67,10 @@ static const struct layer_case layer_cases[] = {
     {   3,  1, 1, 3, 1, 0, 32,  3,   8, 1.0f,  0 },
     {   7,  5, 3, 3, 1, 1, 10, 13,   9, 0.4f,  0 }, /* tiles that touch no side */
     {   3,  5, 3, 3, 1, 1,  2, 70,   2, 0.5f,  0 }, /* a row longer than a dense tile */
+    {  33, 17, 3, 3, 1, 1,  8, 12,   9, 0.1f,  1 }, /* whole tiles: sums land in y */
+    {  33,  7, 3, 3, 2, 1, 16,  8,   9, 0.1f,  0 },
+    {   5, 11, 3, 3, 1, 1,  4,  8,   9, 1.0f,  0 },
+    {  35, 10, 1, 1, 2, 0,  8, 16,   9, 1.0f,  0 },
 };
 /* clang-format on */
 

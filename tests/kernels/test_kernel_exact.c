@@ -293,7 +293,7 @@ static void compare_pack(const struct sb_kernels *k, const struct sb_corr *r,
     check_must(sb_act_init(&a, batch, r->from.channels, r->from.height, r->from.width),
                name);
     layer_deal_act(&a, &d, dice_wild, true);
-    size_t n = (size_t)r->block_channels * r->from.phases * r->tile.strip_plane;
+    size_t n = r->block_channels * r->tile.strip_plane;
     float *strip = check_floats(n), *copy = check_floats(n);
     for (uint32_t b = 0; b < a.blocks; b += r->tile.blocks)
         for (uint32_t y = 0; y < r->grid_height; y += r->tile.height)
@@ -330,9 +330,12 @@ static void compare_packs(const struct sb_kernels *k)
         check_must(sb_conv_init(&c, l->in, l->out, l->kh, l->kw, l->stride, l->pad,
                                 l->height, l->width),
                    layer_name(l));
-        check_must(sb_corr_init_forward(&r, &c, l->batch, 1), layer_name(l));
-        compare_pack(k, &r, l->batch, layer_name(l));
-        sb_corr_fini(&r);
+        for (int gradient = 0; gradient < 2; gradient++) {
+            check_must(sb_corr_init_forward(&r, &c, l->batch, 1, gradient),
+                       layer_name(l));
+            compare_pack(k, &r, l->batch, layer_name(l));
+            sb_corr_fini(&r);
+        }
         check_must(sb_corr_init_backward(&r, &c, l->batch, 1), layer_name(l));
         compare_pack(k, &r, l->batch, layer_name(l));
         sb_corr_fini(&r);
@@ -373,20 +376,103 @@ static void make_product(struct product *p, uint32_t groups, size_t pitch,
     };
 }
 
+/* Where sums begin and end, as bits of `form`: from zeros or from given numbers, going to
+ * acc or on to an output, with any of what may happen to them on the way there. */
+enum {
+    FIRST = 1,
+    START = 2,
+    LANDS = 4,
+    ADD = 8,
+    SUM = 16,
+    NORM = 32,
+    AFTER = 64,
+    RELU = 128,
+    FORMS = 256
+};
+
+enum { PLANE = 8 * 43, PITCH = 8 * 9, LANDING = (ROW0 + ROWS) * PLANE };
+
+struct ends {
+    float *row[3];                      /* [ROW0 + ROWS] start, scale, shift */
+    float *add, *after, *sum[2], *y[2]; /* [LANDING], of scalar and of the other */
+    struct sb_landing landing[2];
+};
+
+static void ends_init(struct ends *e, int form, dice_fn *fn, struct dice *d)
+{
+    float **whole[] = {&e->add, &e->after, &e->sum[0], &e->y[0], &e->sum[1], &e->y[1]};
+    for (int i = 0; i < 3; i++) {
+        e->row[i] = check_floats(ROW0 + ROWS);
+        dice_fill(d, fn, e->row[i], ROW0 + ROWS);
+    }
+    for (int i = 0; i < 6; i++) {
+        *whole[i] = check_floats(LANDING);
+        dice_fill(d, fn, *whole[i], LANDING);
+    }
+    for (int i = 0; i < 2; i++)
+        e->landing[i] = (struct sb_landing){
+            .add = form & ADD ? e->add : NULL,
+            .sum = form & SUM ? e->sum[i] : NULL,
+            .scale = form & NORM ? e->row[1] : NULL,
+            .shift = form & NORM ? e->row[2] : NULL,
+            .after = form & AFTER ? e->after : NULL,
+            .relu = form & RELU,
+            .y = e->y[i],
+            .plane = PLANE,
+            .pitch = PITCH,
+        };
+    memcpy(e->y[1], e->y[0], LANDING * sizeof(float));
+    memcpy(e->sum[1], e->sum[0], LANDING * sizeof(float));
+}
+
+static void ends_fini(struct ends *e)
+{
+    float *all[] = {e->row[0], e->row[1], e->row[2], e->add, e->after,
+                    e->sum[0], e->sum[1], e->y[0],   e->y[1]};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        sb_free(all[i]);
+}
+
+enum { ACC = ROWS * 4 * SB_GROUP * 8 };
+
+static void compare_accumulate(const struct sb_kernels *k, const struct product *p,
+                               const float *weight, int form, dice_fn *fn,
+                               const char *what)
+{
+    struct dice d = {(uint64_t)form};
+    struct sb_runs r = p->runs;
+    struct ends e;
+    float *acc[2] = {check_floats(ACC), check_floats(ACC)};
+    ends_init(&e, form, fn, &d);
+    dice_fill(&d, fn, acc[0], ACC);
+    memcpy(acc[1], acc[0], ACC * sizeof(float));
+    r.first = form & FIRST;
+    r.start = form & START ? e.row[0] : NULL;
+    for (int i = 0; i < 2; i++) {
+        r.landing = form & LANDS ? &e.landing[i] : NULL;
+        (i == 0 ? scalar : k)->accumulate(&r, weight, acc[i]);
+    }
+    check_same(acc[1], acc[0], ACC, k->name, "accumulate", what);
+    check_same(e.y[1], e.y[0], LANDING, k->name, "accumulate: y", what);
+    check_same(e.sum[1], e.sum[0], LANDING, k->name, "accumulate: sum", what);
+    ends_fini(&e);
+    sb_free(acc[0]);
+    sb_free(acc[1]);
+}
+
 static void compare_product(const struct sb_kernels *k, const struct product *p,
                             dice_fn *fn, const char *what)
 {
-    enum { ACC = ROWS * 4 * SB_GROUP * 8, DY_ROW = 8 * 37, DY_PITCH = 8 * 9 };
+    enum { DY_ROW = 8 * 37, DY_PITCH = 8 * 9 };
     struct dice d = {p->nnz};
     float *weight = check_floats(p->nnz), *dy = check_floats(ROWS * DY_ROW);
-    float *a = check_floats(ACC), *b = check_floats(ACC);
+    float *a = check_floats(p->nnz), *b = check_floats(p->nnz);
     dice_fill(&d, fn, weight, p->nnz);
     dice_fill(&d, fn, dy, ROWS * DY_ROW);
-    dice_fill(&d, fn, a, ACC);
-    memcpy(b, a, ACC * sizeof *a);
-    scalar->accumulate(&p->runs, weight, a);
-    k->accumulate(&p->runs, weight, b);
-    check_same(b, a, ACC, k->name, "accumulate", what);
+    int step = p->runs.count >= 2 * ROWS || p->runs.dense ? 1 : 37;
+    for (int form = 0; form < FORMS; form += step)
+        if (form & LANDS || form < LANDS)
+            compare_accumulate(k, p, weight, form, fn, what);
     dice_fill(&d, fn, a, p->nnz);
     memcpy(b, a, p->nnz * sizeof *a);
     scalar->contract(&p->runs, dy, DY_ROW, DY_PITCH, a);
@@ -396,6 +482,18 @@ static void compare_product(const struct sb_kernels *k, const struct product *p,
     sb_free(dy);
     sb_free(a);
     sb_free(b);
+}
+
+/* Runs of one length with the same places: all weights of ROWS rows. */
+static void make_dense(struct product *p, uint32_t length)
+{
+    p->nnz = ROWS * length;
+    for (uint32_t i = 0; i < ROWS; i++) {
+        p->run[i] = (struct sb_run){ROW0 + (3 * i + 2) % ROWS, i * length, length};
+        memcpy(p->off + (size_t)i * length, p->off, length * sizeof *p->off);
+    }
+    p->runs.count = ROWS;
+    p->runs.dense = 1;
 }
 
 static void compare_products(const struct sb_kernels *k)
@@ -417,6 +515,9 @@ static void compare_products(const struct sb_kernels *k)
             if (count == 0)
                 break;
         }
+        make_dense(&p, 9);
+        for (; p.runs.count > 3; p.runs.count--)
+            compare_product(k, &p, fn, what);
     }
     sb_free(strip);
 }

@@ -58,6 +58,118 @@ static void forward(struct trial *t, struct layer *l)
         forward_form(t, l, &form[i]);
 }
 
+/* ---- a tail ---------------------------------------------------------------------------- */
+
+/* What a tail takes; of a layer's outputs' shape. */
+struct tail_acts {
+    struct sb_act add, after, sum, y;
+    float *scale, *shift;
+};
+
+static void tail_init(struct tail_acts *a, const struct layer *l)
+{
+    struct dice d = {23};
+    struct sb_act *act[] = {&a->add, &a->after, &a->sum, &a->y};
+    for (size_t i = 0; i < 4; i++) {
+        check_must(
+            sb_act_init(act[i], l->y.batch, l->y.channels, l->y.height, l->y.width),
+            "a tail");
+        layer_deal_act(act[i], &d, dice_mild, true);
+    }
+    a->scale = check_floats(l->conv.out);
+    a->shift = check_floats(l->conv.out);
+    dice_fill(&d, dice_mild, a->scale, l->conv.out);
+    dice_fill(&d, dice_mild, a->shift, l->conv.out);
+}
+
+static void tail_fini(struct tail_acts *a)
+{
+    sb_act_fini(&a->add);
+    sb_act_fini(&a->after);
+    sb_act_fini(&a->sum);
+    sb_act_fini(&a->y);
+    sb_free(a->scale);
+    sb_free(a->shift);
+}
+
+/* The same, one pass after the other. */
+static void tail_slowly(const struct trial *t, const struct sb_tail *tail,
+                        struct sb_act *y, struct sb_act *sum)
+{
+    const struct sb_kernels *k = t->env.kernels;
+    size_t pixels = (size_t)y->height * y->width;
+    if (tail->add)
+        sb_act_add(&t->env, y, tail->add);
+    memcpy(sum->data, y->data, sb_act_size(y) * sizeof(float));
+    for (uint32_t b = 0; b < y->blocks && tail->scale; b++)
+        for (uint32_t c = 0; c < y->channels; c++)
+            k->normalise(sb_act_plane(y, b, c), NULL, sb_act_plane(y, b, c), pixels,
+                         tail->scale[c], tail->shift[c], 0);
+    if (tail->after)
+        sb_act_add(&t->env, y, tail->after);
+    if (tail->relu)
+        sb_act_relu(&t->env, y);
+}
+
+static void same_act(const struct trial *t, const char *what, const struct sb_act *got,
+                     const struct sb_act *want)
+{
+    for (uint32_t b = 0; b < want->blocks; b++)
+        for (uint32_t c = 0; c < want->channels; c++)
+            check_same(sb_act_plane(got, b, c), sb_act_plane(want, b, c),
+                       (size_t)want->height * want->width * SB_LANES,
+                       t->env.kernels->name, what, t->name);
+}
+
+/* A forward with a tail has the bits of a forward and what follows it; with and without
+ * room for gradients, and when the sum takes the place of what is added. */
+static void forward_tail(struct trial *t, struct layer *l)
+{
+    struct sb_noise noise = {.eps = &l->eps};
+    struct sb_sparse alone;
+    check_must(
+        sb_sparse_init_forward(&alone, &l->conv, l->x.batch, l->sparse.forward.capacity),
+        t->name);
+    check_must(sb_sparse_set_pattern(&alone, l->row_ptr, l->col), t->name);
+    for (int form = 1; form < 32; form += 3) {
+        struct tail_acts a;
+        tail_init(&a, l);
+        struct sb_act kept = form & 2 ? a.add : a.sum;
+        struct sb_tail tail = {.add = form & 1 ? &a.add : NULL,
+                               .sum = form & 4 ? &kept : NULL,
+                               .scale = form & 8 ? a.scale : NULL,
+                               .shift = form & 8 ? a.shift : NULL,
+                               .after = form & 16 ? &a.after : NULL,
+                               .relu = form & 2};
+        struct sb_forward w = {.mu = l->mu, .bias = form % 3 ? l->bias : NULL};
+        if (form % 5 == 0) {
+            w.s2 = l->s2;
+            w.noise = &noise;
+        }
+        check_must(sb_sparse_forward(&t->env, &l->sparse, &w, &l->x, &l->y,
+                                     w.s2 ? &l->slope : NULL, spoiled_scratch(t, l)),
+                   t->name);
+        struct sb_act sum;
+        check_must(sb_act_init(&sum, l->y.batch, l->y.channels, l->y.height, l->y.width),
+                   t->name);
+        tail_slowly(t, &tail, &l->y, &sum);
+        w.tail = &tail;
+        t->allocations = sb_mem_count();
+        check_must(sb_sparse_forward(&t->env, form % 7 ? &alone : &l->sparse, &w, &l->x,
+                                     &a.y, w.s2 ? &l->slope : NULL,
+                                     spoiled_scratch(t, l)),
+                   t->name);
+        trial_quiet(t, "forward with a tail");
+        same_act(t, "y behind a tail", &a.y, &l->y);
+        if (tail.sum)
+            same_act(t, "the sum of a tail", &kept, &sum);
+        sb_act_fini(&sum);
+        tail_fini(&a);
+    }
+    sb_sparse_fini(&alone);
+    t->allocations = sb_mem_count();
+}
+
 static void input_gradient(struct trial *t, struct layer *l, const struct sb_act *dv,
                            int add)
 {
@@ -100,6 +212,7 @@ static void products(struct trial *t, void *input)
 {
     struct layer *l = input;
     forward(t, l);
+    forward_tail(t, l);
     for (int form = 0; form < 4; form++)
         input_gradient(t, l, form & 1 ? &l->dv : NULL, form & 2);
     weight_gradient(t, l, NULL);

@@ -65,7 +65,7 @@ typedef sb_status rig_fn(struct rig *r);
 static sb_status call_forward(struct rig *r)
 {
     struct sb_noise noise = {.eps = r->act[EPS]};
-    struct sb_forward w = {r->l.mu, r->l.s2, NULL, &noise};
+    struct sb_forward w = {.mu = r->l.mu, .s2 = r->l.s2, .noise = &noise};
     if (!r->dense)
         return sb_sparse_forward(&r->env, &r->l.sparse, &w, r->act[X], r->act[Y],
                                  r->act[SLOPE], layer_scratch(&r->l, 1));
