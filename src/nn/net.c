@@ -146,6 +146,7 @@ void sb_net_fini(struct sb_net *n)
     sb_free(n->norm);
     sb_free(n->norm_node);
     sb_free(n->scratch);
+    sb_free(n->fold);
     sb_free(n->values);
     sb_free(n->gradients);
     sb_arch_fini(&n->arch);
@@ -207,6 +208,42 @@ void sb_net_set_input(struct sb_net *n, const struct sb_act *x)
 
 /* ---- forward ------------------------------------------------------------------------- */
 
+/* What weight i does along with its product: see fold.h. NULL: nothing. */
+static const struct sb_tail *tail_of(const struct sb_net *n, uint32_t i,
+                                     struct sb_tail *t)
+{
+    const struct sb_net_node *node = &n->node[i];
+    uint32_t sum = node->add == SB_NODE_NONE ? i : node->add;
+    *t = (struct sb_tail){0};
+    if (node->add != SB_NODE_NONE) {
+        const struct sb_arch_node *d = &n->arch.node[node->add];
+        t->add = &n->node[d->in == i ? d->other : d->in].y;
+    }
+    if (node->end == SB_NODE_NONE)
+        return t->add ? t : NULL;
+    const struct sb_arch_node *end = &n->arch.node[node->end];
+    t->relu = end->kind == SB_NODE_RELU || end->relu;
+    t->sum = n->node[sum].stored ? &n->node[sum].y : NULL;
+    if (end->kind == SB_NODE_RELU)
+        return t;
+    const struct sb_norm *norm = &n->norm[n->node[node->end].param].norm;
+    sb_norm_fold(norm, n->fold, n->fold + norm->channels);
+    t->scale = n->fold;
+    t->shift = n->fold + norm->channels;
+    t->after = end->other == SB_NODE_NONE ? NULL : &n->node[end->other].y;
+    return t;
+}
+
+/* Where a weight's outputs end up. */
+static struct sb_act *end_of(struct sb_net *n, uint32_t i)
+{
+    const struct sb_net_node *node = &n->node[i];
+    uint32_t end = node->end != SB_NODE_NONE   ? node->end
+                   : node->add != SB_NODE_NONE ? node->add
+                                               : i;
+    return &n->node[end].y;
+}
+
 static sb_status forward_weight(const struct sb_env *env, struct sb_net *n, uint32_t i,
                                 const struct sb_pass *p)
 {
@@ -217,10 +254,12 @@ static sb_status forward_weight(const struct sb_env *env, struct sb_net *n, uint
         .stream = sb_rng_stream(p->seed, SB_RNG_NOISE, p->member, p->step, node->param),
         .image = p->image,
     };
+    struct sb_tail tail;
     struct sb_weight_forward f = {
         .x = &n->node[n->arch.node[i].in].y,
         .noise = p->sample ? &noise : NULL,
-        .y = &node->y,
+        .tail = tail_of(n, i, &tail),
+        .y = end_of(n, i),
         .slope = &node->slope,
     };
     return sb_weight_forward(env, w, &f, n->scratch);
@@ -276,8 +315,12 @@ sb_status sb_net_forward(const struct sb_env *env, struct sb_net *n,
     if (n->arch.bands && (p->training || p->sample))
         return sb_fail(SB_EARG, "a network for single images only predicts, without "
                                 "activation noise");
+    if (n->fold && p->training)
+        return sb_fail(SB_EARG, "a network for prediction has no training pass");
     n->trained = p->training;
     for (uint32_t i = 1; i < n->arch.nodes; i++) {
+        if (n->node[i].maker != i)
+            continue;
         sb_status st = forward_node(env, n, i, p);
         if (st != SB_OK)
             return st;

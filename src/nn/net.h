@@ -12,7 +12,8 @@
  * A buffer that several nodes write into is written by the first and added to by the rest;
  * which is which is settled by the plan.
  *
- * A net for inference keeps no value longer than the last node that reads it. Parameters
+ * A net for inference keeps no value longer than the last node that reads it, and stores
+ * none that a weight can pass on in registers (fold.h). Parameters
  * and the memory to run them may also be two nets: one of parameters only, and any number
  * that borrow them, each on its own thread.
  */
@@ -44,6 +45,10 @@ struct sb_net_node {
     uint32_t param;      /* index of the weight or norm */
     bool add_in, add_other; /* its gradient adds to that input's instead of setting it */
     bool in_wanted;         /* whether its input's gradient is needed */
+    uint32_t maker;    /* the node it is computed with: itself, or a weight before it */
+    uint32_t add, end; /* of a weight: what it computes, too, see fold.h: a sum; a norm
+                             * or ReLU. SB_NODE_NONE: nothing */
+    bool stored;       /* its value goes to memory */
 };
 
 struct sb_net {
@@ -56,10 +61,11 @@ struct sb_net {
     struct sb_act input, logits; /* views of the first and the last node's value */
     struct sb_act probabilities; /* logits after the loss; same shape, own memory */
     uint32_t max_batch;
-    bool trained;     /* the last forward used batch statistics: backward follows them */
-    bool borrows;     /* what weight[] and norm[] point to is another net's */
-    int threads;      /* scratch is there for this many */
-    void *scratch;    /* owned */
+    bool trained;  /* the last forward used batch statistics: backward follows them */
+    bool borrows;  /* what weight[] and norm[] point to is another net's */
+    int threads;   /* scratch is there for this many */
+    void *scratch; /* owned */
+    float *fold; /* owned: the scale and shift of one norm; NULL: of a net that trains */
     float *values;    /* owned: values and slopes */
     float *gradients; /* owned */
     size_t value_floats, gradient_floats, scratch_bytes;

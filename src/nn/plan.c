@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "nn/fold.h"
 
 /* ---- values -------------------------------------------------------------------------- */
 
@@ -148,20 +149,52 @@ static uint32_t home_of(const struct sb_arch *a, uint32_t i)
     return i;
 }
 
-/* last[h]: the last node that reads the memory of home h. Images and logits stay. */
-static void find_last(const struct sb_arch *a, uint32_t *last)
+static void read_at(const struct sb_arch *a, uint32_t *last, uint32_t i, uint32_t when)
 {
+    if (i != SB_NODE_NONE && last[home_of(a, i)] < when)
+        last[home_of(a, i)] = when;
+}
+
+/* last[h]: the last node with which the memory of home h is read. Images and logits stay. */
+static void find_last(const struct sb_net *n, uint32_t *last)
+{
+    const struct sb_arch *a = &n->arch;
     for (uint32_t i = 1; i < a->nodes; i++) {
-        last[home_of(a, a->node[i].in)] = i;
-        if (a->node[i].other != SB_NODE_NONE)
-            last[home_of(a, a->node[i].other)] = i;
+        read_at(a, last, a->node[i].in, n->node[i].maker);
+        read_at(a, last, a->node[i].other, n->node[i].maker);
     }
     last[0] = last[home_of(a, a->nodes - 1)] = SB_NODE_NONE;
 }
 
-static void release(struct buffers *s, uint32_t *last, uint32_t home, uint32_t now)
+/* What is computed with node i. */
+struct made {
+    uint32_t node[3], n;
+};
+
+static struct made made_with(const struct sb_net *n, uint32_t i)
 {
-    if (last[home] != now)
+    struct made m = {{i}, 1};
+    if (n->node[i].add != SB_NODE_NONE)
+        m.node[m.n++] = n->node[i].add;
+    if (n->node[i].end != SB_NODE_NONE)
+        m.node[m.n++] = n->node[i].end;
+    return m;
+}
+
+static void place_value(const struct sb_net *n, struct buffers *s, uint32_t i)
+{
+    uint32_t home = home_of(&n->arch, i);
+    if (!n->node[i].stored || s->of[home] != SB_NODE_NONE)
+        return;
+    s->of[home] = find_buffer(s, sb_act_size(&n->node[home].y));
+    s->b[s->of[home]].users++;
+}
+
+static void release(const struct sb_net *n, struct buffers *s, uint32_t *last, uint32_t i,
+                    uint32_t now)
+{
+    uint32_t home = i == SB_NODE_NONE ? 0 : home_of(&n->arch, i);
+    if (last[home] != now || s->of[home] == SB_NODE_NONE)
         return;
     s->b[s->of[home]].users--;
     last[home] = SB_NODE_NONE;
@@ -174,22 +207,32 @@ static uint32_t plan_values(struct sb_net *n, struct buffers *s, uint32_t *last,
     const struct sb_arch *a = &n->arch;
     size_t slope = 0;
     for (uint32_t i = 0; i < a->nodes; i++) {
-        const struct sb_arch_node *d = &a->node[i];
-        size_t floats = sb_act_size(&n->node[i].y);
-        if (!in_place(d->kind)) {
-            s->of[i] = find_buffer(s, floats);
-            s->b[s->of[i]].users++;
-        }
-        if (d->kind == SB_NODE_WEIGHT && gauss && floats > slope)
-            slope = floats;
-        if (i == 0)
+        if (n->node[i].maker != i)
             continue;
-        release(s, last, home_of(a, d->in), i);
-        if (d->other != SB_NODE_NONE)
-            release(s, last, home_of(a, d->other), i);
+        struct made m = made_with(n, i);
+        size_t floats = sb_act_size(&n->node[i].y);
+        for (uint32_t k = 0; k < m.n; k++)
+            place_value(n, s, m.node[k]);
+        if (a->node[i].kind == SB_NODE_WEIGHT && gauss && floats > slope)
+            slope = floats;
+        for (uint32_t k = 0; k < m.n && i > 0; k++) {
+            release(n, s, last, a->node[m.node[k]].in, i);
+            release(n, s, last, a->node[m.node[k]].other, i);
+        }
     }
     s->b[s->n] = (struct buffer){.floats = slope};
     return s->n++;
+}
+
+static sb_status init_fold(struct sb_net *n)
+{
+    uint32_t most = 1;
+    for (uint32_t i = 0; i < n->arch.nodes; i++)
+        if (n->arch.node[i].kind == SB_NODE_NORM && n->arch.node[i].channels > most)
+            most = n->arch.node[i].channels;
+    sb_net_fold(n);
+    n->fold = sb_malloc((size_t)2 * most, sizeof *n->fold);
+    return n->fold ? SB_OK : sb_fail(SB_ENOMEM, "no memory for a norm of %u", most);
 }
 
 static sb_status lay_values_shared(struct sb_net *n, bool gauss)
@@ -203,7 +246,7 @@ static sb_status lay_values_shared(struct sb_net *n, bool gauss)
         st = shape_of(n, i, &n->node[i].y);
     if (st != SB_OK)
         goto done;
-    find_last(&n->arch, last);
+    find_last(n, last);
     uint32_t slope = plan_values(n, &s, last, gauss), end = n->arch.nodes - 1;
     n->probabilities = n->node[end].y;
     s.b[s.n] = (struct buffer){.floats = sb_act_size(&n->probabilities)};
@@ -214,7 +257,8 @@ static sb_status lay_values_shared(struct sb_net *n, bool gauss)
     n->probabilities.data = s.b[probabilities].data;
     for (uint32_t i = 0; i <= end; i++) {
         struct sb_net_node *node = &n->node[i];
-        node->y.data = s.b[s.of[home_of(&n->arch, i)]].data;
+        uint32_t buffer = s.of[home_of(&n->arch, i)];
+        node->y.data = buffer == SB_NODE_NONE ? NULL : s.b[buffer].data;
         node->slope = node->y;
         node->slope.data = s.b[slope].data;
     }
@@ -281,8 +325,11 @@ done:
 
 sb_status sb_net_plan(struct sb_net *n, bool gauss, bool inference, bool input_gradient)
 {
-    if (inference)
-        return lay_values_shared(n, gauss);
+    if (inference) {
+        sb_status st = init_fold(n);
+        return st == SB_OK ? lay_values_shared(n, gauss) : st;
+    }
+    sb_net_unfold(n);
     sb_status st = lay_values(n, gauss, NULL, &n->value_floats);
     if (st != SB_OK)
         return st;

@@ -1,0 +1,88 @@
+/* fold - see fold.h. */
+#include "nn/fold.h"
+
+void sb_net_unfold(struct sb_net *n)
+{
+    for (uint32_t i = 0; i < n->arch.nodes; i++) {
+        n->node[i].maker = i;
+        n->node[i].add = n->node[i].end = SB_NODE_NONE;
+        n->node[i].stored = true;
+    }
+}
+
+static bool reads(const struct sb_arch *a, uint32_t reader, uint32_t i)
+{
+    return reader != 0 && (a->node[reader].in == i || a->node[reader].other == i);
+}
+
+/* How many nodes read i, and the first of them. */
+static uint32_t readers(const struct sb_arch *a, uint32_t i, uint32_t *first)
+{
+    uint32_t count = 0;
+    *first = SB_NODE_NONE;
+    for (uint32_t j = i + 1; j < a->nodes; j++)
+        if (reads(a, j, i) && count++ == 0)
+            *first = j;
+    return count;
+}
+
+static bool read_after(const struct sb_arch *a, uint32_t i, uint32_t after,
+                       uint32_t but_by)
+{
+    for (uint32_t j = after + 1; j < a->nodes; j++)
+        if (j != but_by && reads(a, j, i))
+            return true;
+    return false;
+}
+
+/* The sum that weight i's outputs go into, if the other summand is there before. A sum
+ * takes the place of its first summand, which nobody else may then need. */
+static void take_sum(struct sb_net *n, uint32_t i)
+{
+    const struct sb_arch *a = &n->arch;
+    uint32_t sum;
+    if (readers(a, i, &sum) != 1 || a->node[sum].kind != SB_NODE_ADD)
+        return;
+    uint32_t first = a->node[sum].in, other = first == i ? a->node[sum].other : first;
+    if (other >= i || (other == first && read_after(a, other, i, sum)))
+        return;
+    n->node[i].add = sum;
+    n->node[i].stored = false;
+    n->node[sum].maker = i;
+}
+
+/* The norm of i's outputs whose residual, if any, is there before; else SB_NODE_NONE. */
+static uint32_t find_norm(const struct sb_arch *a, uint32_t i, uint32_t outputs)
+{
+    for (uint32_t j = outputs + 1; j < a->nodes; j++) {
+        const struct sb_arch_node *d = &a->node[j];
+        if (d->kind == SB_NODE_NORM && d->in == outputs &&
+            (d->other == SB_NODE_NONE || d->other < i))
+            return j;
+    }
+    return SB_NODE_NONE;
+}
+
+static void take_end(struct sb_net *n, uint32_t i)
+{
+    const struct sb_arch *a = &n->arch;
+    uint32_t outputs = n->node[i].add == SB_NODE_NONE ? i : n->node[i].add, first;
+    uint32_t count = readers(a, outputs, &first), end = find_norm(a, i, outputs);
+    if (end == SB_NODE_NONE && count == 1 && a->node[first].kind == SB_NODE_RELU)
+        end = first;
+    if (end == SB_NODE_NONE)
+        return;
+    n->node[i].end = end;
+    n->node[end].maker = i;
+    n->node[outputs].stored = count > 1;
+}
+
+void sb_net_fold(struct sb_net *n)
+{
+    sb_net_unfold(n);
+    for (uint32_t i = 0; i < n->arch.nodes; i++)
+        if (n->arch.node[i].kind == SB_NODE_WEIGHT) {
+            take_sum(n, i);
+            take_end(n, i);
+        }
+}

@@ -1,0 +1,143 @@
+/* A net that only predicts computes sums, norms and ReLUs along with its weights: the bits
+ * are those of a net that computes them one after the other. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "kernels/kernels.h"
+#include "model/member.h"
+#include "nets.h"
+
+enum { CHANNELS = 3, CLASSES = 10, IMAGES = 11 };
+
+struct trial {
+    const char *arch;
+    uint32_t height, width;
+    uint32_t left; /* norms and sums that are still passes of their own */
+};
+
+static const struct trial trials[] = {
+    {"wrn-10-2", 16, 16, 0},  {"wrn-16-1", 32, 32, 0}, {"wrn-16-2", 12, 9, 0},
+    {"resnet-14", 16, 16, 2}, {"resnet-8", 13, 8, 2},  {"lenet", 28, 28, 0},
+    {"mlp-40-30", 6, 5, 0},
+};
+
+/* Half of every layer's weights exist, so that none runs on BLAS, whose bits are its own. */
+static void make(struct sb_net *net, const struct trial *t, bool inference)
+{
+    struct sb_arch a;
+    struct sb_weight_shape shape[NETS_LAYERS];
+    uint32_t active[NETS_LAYERS];
+    assert_int_equal(sb_arch_init(&a, t->arch, CHANNELS, t->height, t->width, CLASSES),
+                     SB_OK);
+    sb_arch_shapes(&a, shape);
+    for (uint32_t i = 0; i < a.weights; i++) {
+        active[i] = 1;
+        for (int k = 0; k < shape[i].ndim; k++)
+            active[i] *= shape[i].dim[k];
+        active[i] /= 2;
+    }
+    struct sb_net_options o = {
+        .arch = t->arch,
+        .channels = CHANNELS,
+        .height = t->height,
+        .width = t->width,
+        .classes = CLASSES,
+        .max_batch = IMAGES,
+        .threads = 2,
+        .gauss = true,
+        .inference = inference,
+        .active = active,
+    };
+    assert_int_equal(sb_net_init(net, &o), SB_OK);
+    sb_arch_fini(&a);
+}
+
+static void logits(const struct sb_env *env, struct sb_net *n, const float *images,
+                   bool sample, float *out)
+{
+    struct sb_pass pass = {.sample = sample, .seed = 5, .member = 1, .step = 2};
+    sb_act_load(&n->input, images);
+    assert_int_equal(sb_net_forward(env, n, &pass), SB_OK);
+    sb_act_store(&n->logits, out);
+}
+
+static void same_bits(const struct trial *t, const struct sb_env *env)
+{
+    size_t size = (size_t)IMAGES * CHANNELS * t->height * t->width;
+    float *images = sb_malloc(size, sizeof *images);
+    float slow[IMAGES * CLASSES], fast[IMAGES * CLASSES];
+    struct sb_net trains, predicts;
+    struct sb_member member = {0};
+    assert_non_null(images);
+    nets_randomise(images, size, 3, 1);
+    make(&trains, t, false);
+    make(&predicts, t, true);
+    assert_int_equal(nets_fill(env, &trains, 7), SB_OK);
+    assert_int_equal(sb_member_init(&member, &trains), SB_OK);
+    assert_int_equal(sb_member_save(&member, &trains), SB_OK);
+    assert_int_equal(sb_member_load(&member, env, &predicts), SB_OK);
+    for (int sample = 0; sample < 2; sample++) {
+        logits(env, &trains, images, sample, slow);
+        logits(env, &predicts, images, sample, fast);
+        assert_memory_equal(fast, slow, sizeof slow);
+    }
+    sb_member_fini(&member);
+    sb_net_fini(&trains);
+    sb_net_fini(&predicts);
+    sb_free(images);
+}
+
+static void folding_keeps_the_bits(void **state)
+{
+    (void)state;
+    const struct sb_kernels *table[4];
+    size_t tables = sb_kernels_list(table, 4);
+    for (size_t i = 0; i < sizeof trials / sizeof *trials; i++)
+        for (int threads = 1; threads <= 2; threads++) {
+            struct sb_env env = {.kernels = table[tables - 1], .threads = threads};
+            same_bits(&trials[i], &env);
+        }
+}
+
+static void what_can_be_folded_is(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof trials / sizeof *trials; i++) {
+        struct sb_net n;
+        uint32_t left = 0;
+        make(&n, &trials[i], true);
+        for (uint32_t k = 0; k < n.arch.nodes; k++) {
+            enum sb_node_kind kind = n.arch.node[k].kind;
+            left += n.node[k].maker == k &&
+                    (kind == SB_NODE_NORM || kind == SB_NODE_ADD || kind == SB_NODE_RELU);
+        }
+        assert_int_equal(left, trials[i].left);
+        sb_net_fini(&n);
+    }
+}
+
+static void only_prediction(void **state)
+{
+    (void)state;
+    struct sb_env env = {.kernels = &sb_kernels_scalar, .threads = 1};
+    struct sb_net net;
+    struct sb_pass training = {.training = true};
+    make(&net, &trials[0], true);
+    assert_int_equal(sb_net_forward(&env, &net, &training), SB_EARG);
+    sb_net_fini(&net);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(folding_keeps_the_bits),
+        cmocka_unit_test(what_can_be_folded_is),
+        cmocka_unit_test(only_prediction),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
