@@ -10,7 +10,7 @@
 
 /* Bytes of a thread's widest activations, at most; a few of them are in use at a time. They
  * need not fit the second-level cache to be worth keeping small. */
-enum { WIDEST_BYTES = 5 << 19 };
+enum { WIDEST_BYTES = 1 << 20 };
 
 /* ---- life ---------------------------------------------------------------------------- */
 
