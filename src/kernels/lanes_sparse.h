@@ -228,9 +228,10 @@ SB_INLINE void add_weights(struct sums8 *s, const float *strip, size_t pitch,
         add_weight(s, strip, off[k], pitch, v8_set(weight[k]));
 }
 
-SB_INLINE struct sums8 begin_sums(const struct sb_runs *r, uint32_t row, const float *acc)
+SB_INLINE struct sums8 begin_sums(const struct sb_runs *r, uint32_t row, const float *acc,
+                                  const int first)
 {
-    if (r->first) {
+    if (first) {
         v8 x = v8_set(r->start ? r->start[row] : 0.0f);
         return (struct sums8){x, x, x, x, x, x, x, x};
     }
@@ -247,26 +248,41 @@ SB_INLINE void store_group(float *to, v8 a, v8 b, v8 c, v8 d)
     v8_store(to + 24, d);
 }
 
-/* Four vectors of the output, at floats from its start. */
-SB_INLINE void land_group(const struct sb_landing *l, uint32_t row, size_t at, v8 a, v8 b,
-                          v8 c, v8 d)
+/* What the loops are built for, so that they need not ask at every row. */
+enum landing_kind { TO_ACC, STORED, NORM_RELU, ANY_LANDING };
+
+SB_INLINE enum landing_kind landing_kind(const struct sb_landing *l)
 {
-    if (l->add) {
+    if (!l)
+        return TO_ACC;
+    if (l->add || l->sum || l->after)
+        return ANY_LANDING;
+    if (!l->scale && !l->relu)
+        return STORED;
+    return l->scale && l->relu ? NORM_RELU : ANY_LANDING;
+}
+
+/* Four vectors of the output, at floats from its start. */
+SB_INLINE void land_group(const struct sb_landing *l, const enum landing_kind kind,
+                          uint32_t row, size_t at, v8 a, v8 b, v8 c, v8 d)
+{
+    const bool any = kind == ANY_LANDING;
+    if (any && l->add) {
         const float *x = l->add + at;
         a += v8_load(x), b += v8_load(x + 8), c += v8_load(x + 16), d += v8_load(x + 24);
     }
-    if (l->sum)
+    if (any && l->sum)
         store_group(l->sum + at, a, b, c, d);
-    if (l->scale) {
+    if (any ? l->scale != NULL : kind == NORM_RELU) {
         v8 m = v8_set(l->scale[row]), n = v8_set(l->shift[row]);
         a = v8_fma(a, m, n), b = v8_fma(b, m, n), c = v8_fma(c, m, n),
         d = v8_fma(d, m, n);
     }
-    if (l->after) {
+    if (any && l->after) {
         const float *x = l->after + at;
         a += v8_load(x), b += v8_load(x + 8), c += v8_load(x + 16), d += v8_load(x + 24);
     }
-    if (l->relu)
+    if (any ? l->relu : kind == NORM_RELU)
         a = v8_relu(a), b = v8_relu(b), c = v8_relu(c), d = v8_relu(d);
     store_group(l->y + at, a, b, c, d);
 }
@@ -292,15 +308,17 @@ SB_INLINE void ask_for_summands(const struct sb_runs *r, const struct sb_run *ru
 
 /* Groups g and g + 1 of a run. */
 SB_INLINE void accumulate_pair(const struct sb_runs *r, const struct sb_run *run,
-                               const float *weight, uint32_t g, float *acc)
+                               const float *weight, uint32_t g, float *acc,
+                               const int first, const enum landing_kind kind)
 {
-    struct sums8 s = begin_sums(r, run->row, acc);
+    struct sums8 s = begin_sums(r, run->row, acc, first);
     add_weights(&s, r->strip + g * r->pitch, r->pitch, r->off + run->first,
                 weight + run->first, run->count);
-    if (r->landing) {
-        size_t at = run->row * r->landing->plane + g * r->landing->pitch;
-        land_group(r->landing, run->row, at, s.a0, s.a1, s.a2, s.a3);
-        land_group(r->landing, run->row, at + r->landing->pitch, s.a4, s.a5, s.a6, s.a7);
+    if (kind != TO_ACC) {
+        const struct sb_landing *l = r->landing;
+        size_t at = run->row * l->plane + g * l->pitch;
+        land_group(l, kind, run->row, at, s.a0, s.a1, s.a2, s.a3);
+        land_group(l, kind, run->row, at + l->pitch, s.a4, s.a5, s.a6, s.a7);
         return;
     }
     store_group(acc, s.a0, s.a1, s.a2, s.a3);
@@ -353,7 +371,7 @@ SB_INLINE void accumulate_rows(const struct sb_runs *r, const struct sb_run *run
 #pragma GCC unroll 3
     for (size_t i = 0; i < n; i++) {
         if (r->landing)
-            land_group(r->landing, run[i].row,
+            land_group(r->landing, ANY_LANDING, run[i].row,
                        run[i].row * r->landing->plane + g * r->landing->pitch, a[i][0],
                        a[i][1], a[i][2], a[i][3]);
         else
@@ -376,24 +394,50 @@ static void accumulate_dense(const struct sb_runs *r, const float *weight, float
             accumulate_rows(r, r->run + i, 1, weight, g, acc);
 }
 
-static void accumulate(const struct sb_runs *r, const float *weight, float *acc)
+SB_INLINE void accumulate_runs(const struct sb_runs *r, const float *weight, float *acc,
+                               const int first, const enum landing_kind kind)
 {
     size_t floats = (size_t)r->groups * SB_GROUP * 8;
-    if (r->dense) {
-        accumulate_dense(r, weight, acc);
-        return;
-    }
     for (size_t i = 0; i < r->count; i++) {
         const struct sb_run *run = &r->run[i];
         float *sums = acc + (run->row - r->row0) * floats;
         if (i + 2 < r->count)
             ask_for_run(r, run + 2, weight);
-        if (i + AHEAD < r->count)
+        if (kind == ANY_LANDING && i + AHEAD < r->count)
             ask_for_summands(r, run + AHEAD);
-        accumulate_pair(r, run, weight, 0, sums);
+        accumulate_pair(r, run, weight, 0, sums, first, kind);
         if (r->groups == 4)
-            accumulate_pair(r, run, weight, 2, sums + 64);
+            accumulate_pair(r, run, weight, 2, sums + 64, first, kind);
     }
+}
+
+SB_INLINE void accumulate_from(const struct sb_runs *r, const float *weight, float *acc,
+                               const int first)
+{
+    switch (landing_kind(r->landing)) {
+    case TO_ACC:
+        accumulate_runs(r, weight, acc, first, TO_ACC);
+        break;
+    case STORED:
+        accumulate_runs(r, weight, acc, first, STORED);
+        break;
+    case NORM_RELU:
+        accumulate_runs(r, weight, acc, first, NORM_RELU);
+        break;
+    case ANY_LANDING:
+        accumulate_runs(r, weight, acc, first, ANY_LANDING);
+        break;
+    }
+}
+
+static void accumulate(const struct sb_runs *r, const float *weight, float *acc)
+{
+    if (r->dense)
+        accumulate_dense(r, weight, acc);
+    else if (r->first)
+        accumulate_from(r, weight, acc, 1);
+    else
+        accumulate_from(r, weight, acc, 0);
 }
 
 /* ---- weight gradient ----------------------------------------------------------------- */
