@@ -86,3 +86,38 @@ void sb_net_fold(struct sb_net *n)
             take_end(n, i);
         }
 }
+
+/* ---- at a forward --------------------------------------------------------------------- */
+
+const struct sb_tail *sb_net_tail(const struct sb_net *n, uint32_t i, struct sb_tail *t)
+{
+    const struct sb_net_node *node = &n->node[i];
+    uint32_t sum = node->add == SB_NODE_NONE ? i : node->add;
+    *t = (struct sb_tail){0};
+    if (node->add != SB_NODE_NONE) {
+        const struct sb_arch_node *d = &n->arch.node[node->add];
+        t->add = &n->node[d->in == i ? d->other : d->in].y;
+    }
+    if (node->end == SB_NODE_NONE)
+        return t->add ? t : NULL;
+    const struct sb_arch_node *end = &n->arch.node[node->end];
+    t->relu = end->kind == SB_NODE_RELU || end->relu;
+    t->sum = n->node[sum].stored ? &n->node[sum].y : NULL;
+    if (end->kind == SB_NODE_RELU)
+        return t;
+    const struct sb_norm *norm = &n->norm[n->node[node->end].param].norm;
+    sb_norm_fold(norm, n->fold, n->fold + norm->channels);
+    t->scale = n->fold;
+    t->shift = n->fold + norm->channels;
+    t->after = end->other == SB_NODE_NONE ? NULL : &n->node[end->other].y;
+    return t;
+}
+
+struct sb_act *sb_net_end(struct sb_net *n, uint32_t i)
+{
+    const struct sb_net_node *node = &n->node[i];
+    uint32_t end = node->end != SB_NODE_NONE   ? node->end
+                   : node->add != SB_NODE_NONE ? node->add
+                                               : i;
+    return &n->node[end].y;
+}

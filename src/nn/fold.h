@@ -7,6 +7,7 @@
 #ifndef SB_NN_FOLD_H
 #define SB_NN_FOLD_H
 
+#include "kernels/product.h"
 #include "nn/net.h"
 
 /* Every node is computed on its own and stored. */
@@ -14,5 +15,11 @@ void sb_net_unfold(struct sb_net *n);
 
 /* Weights take over what can be done with their outputs. */
 void sb_net_fold(struct sb_net *n);
+
+/* What weight i does along with its product, in *t; NULL: nothing. */
+const struct sb_tail *sb_net_tail(const struct sb_net *n, uint32_t i, struct sb_tail *t);
+
+/* Where weight i's outputs end up. */
+struct sb_act *sb_net_end(struct sb_net *n, uint32_t i);
 
 #endif

@@ -9,6 +9,7 @@
 #include "kernels/loss.h"
 #include "kernels/params.h"
 #include "kernels/pool.h"
+#include "nn/fold.h"
 #include "nn/plan.h"
 
 /* ---- life ---------------------------------------------------------------------------- */
@@ -65,30 +66,6 @@ static sb_status init_params(struct sb_net *n, const struct sb_net_options *o)
     return SB_OK;
 }
 
-static size_t scratch_of(const struct sb_net *n)
-{
-    size_t most = 0;
-    for (uint32_t i = 0; i < n->arch.weights; i++) {
-        size_t bytes = sb_weight_scratch(&n->weight[i]);
-        most = bytes > most ? bytes : most;
-    }
-    return most;
-}
-
-static sb_status init_scratch(struct sb_net *n, const struct sb_net_options *o)
-{
-    size_t most = o->lender ? 0 : scratch_of(n);
-    for (uint32_t i = 0; o->lender && i < o->lenders; i++) {
-        size_t bytes = scratch_of(&o->lender[i]);
-        most = bytes > most ? bytes : most;
-    }
-    n->scratch_bytes = most * (size_t)n->threads;
-    n->scratch = sb_malloc(most, (size_t)n->threads);
-    if (!n->scratch)
-        return sb_fail(SB_ENOMEM, "no memory for %d threads' scratch", n->threads);
-    return SB_OK;
-}
-
 sb_status sb_net_init(struct sb_net *n, const struct sb_net_options *o)
 {
     *n = (struct sb_net){
@@ -116,7 +93,7 @@ sb_status sb_net_init(struct sb_net *n, const struct sb_net_options *o)
     st = sb_net_plan(n, o->gauss, o->inference || o->single || o->lender,
                      o->input_gradient);
     if (st == SB_OK)
-        st = init_scratch(n, o);
+        st = sb_net_plan_scratch(n, o);
     if (st != SB_OK)
         return st;
     sb_net_set_batch(n, n->max_batch);
@@ -208,42 +185,6 @@ void sb_net_set_input(struct sb_net *n, const struct sb_act *x)
 
 /* ---- forward ------------------------------------------------------------------------- */
 
-/* What weight i does along with its product: see fold.h. NULL: nothing. */
-static const struct sb_tail *tail_of(const struct sb_net *n, uint32_t i,
-                                     struct sb_tail *t)
-{
-    const struct sb_net_node *node = &n->node[i];
-    uint32_t sum = node->add == SB_NODE_NONE ? i : node->add;
-    *t = (struct sb_tail){0};
-    if (node->add != SB_NODE_NONE) {
-        const struct sb_arch_node *d = &n->arch.node[node->add];
-        t->add = &n->node[d->in == i ? d->other : d->in].y;
-    }
-    if (node->end == SB_NODE_NONE)
-        return t->add ? t : NULL;
-    const struct sb_arch_node *end = &n->arch.node[node->end];
-    t->relu = end->kind == SB_NODE_RELU || end->relu;
-    t->sum = n->node[sum].stored ? &n->node[sum].y : NULL;
-    if (end->kind == SB_NODE_RELU)
-        return t;
-    const struct sb_norm *norm = &n->norm[n->node[node->end].param].norm;
-    sb_norm_fold(norm, n->fold, n->fold + norm->channels);
-    t->scale = n->fold;
-    t->shift = n->fold + norm->channels;
-    t->after = end->other == SB_NODE_NONE ? NULL : &n->node[end->other].y;
-    return t;
-}
-
-/* Where a weight's outputs end up. */
-static struct sb_act *end_of(struct sb_net *n, uint32_t i)
-{
-    const struct sb_net_node *node = &n->node[i];
-    uint32_t end = node->end != SB_NODE_NONE   ? node->end
-                   : node->add != SB_NODE_NONE ? node->add
-                                               : i;
-    return &n->node[end].y;
-}
-
 static sb_status forward_weight(const struct sb_env *env, struct sb_net *n, uint32_t i,
                                 const struct sb_pass *p)
 {
@@ -258,8 +199,8 @@ static sb_status forward_weight(const struct sb_env *env, struct sb_net *n, uint
     struct sb_weight_forward f = {
         .x = &n->node[n->arch.node[i].in].y,
         .noise = p->sample ? &noise : NULL,
-        .tail = tail_of(n, i, &tail),
-        .y = end_of(n, i),
+        .tail = sb_net_tail(n, i, &tail),
+        .y = sb_net_end(n, i),
         .slope = &node->slope,
     };
     return sb_weight_forward(env, w, &f, n->scratch);

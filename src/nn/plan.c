@@ -340,3 +340,29 @@ sb_status sb_net_plan(struct sb_net *n, bool gauss, bool inference, bool input_g
     st = lay_values(n, gauss, n->values, &n->value_floats);
     return st == SB_OK ? lay_gradients(n, input_gradient) : st;
 }
+
+/* ---- scratch ------------------------------------------------------------------------- */
+
+static size_t scratch_of(const struct sb_net *n)
+{
+    size_t most = 0;
+    for (uint32_t i = 0; i < n->arch.weights; i++) {
+        size_t bytes = sb_weight_scratch(&n->weight[i]);
+        most = bytes > most ? bytes : most;
+    }
+    return most;
+}
+
+sb_status sb_net_plan_scratch(struct sb_net *n, const struct sb_net_options *o)
+{
+    size_t most = o->lender ? 0 : scratch_of(n);
+    for (uint32_t i = 0; o->lender && i < o->lenders; i++) {
+        size_t bytes = scratch_of(&o->lender[i]);
+        most = bytes > most ? bytes : most;
+    }
+    n->scratch_bytes = most * (size_t)n->threads;
+    n->scratch = sb_malloc(most, (size_t)n->threads);
+    if (!n->scratch)
+        return sb_fail(SB_ENOMEM, "no memory for %d threads' scratch", n->threads);
+    return SB_OK;
+}

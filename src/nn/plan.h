@@ -8,4 +8,7 @@
  * allocates them. */
 sb_status sb_net_plan(struct sb_net *n, bool gauss, bool inference, bool input_gradient);
 
+/* Scratch memory for n->threads, enough for the net's weights or its lenders'. */
+sb_status sb_net_plan_scratch(struct sb_net *n, const struct sb_net_options *o);
+
 #endif
