@@ -27,7 +27,7 @@ struct reach {
     uint32_t row_pitch, row_step, rows;
     uint32_t cols[SB_MAX_STRIDE];
     uint32_t height; /* of a tile of planes, at most */
-    bool halve;
+    bool halve; /* rows into two parts, where there are few: more tasks of a gradient */
 };
 
 static void plan_tile(struct sb_corr *r, uint32_t image_blocks, const struct reach *e)

@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "kernels/kernels.h"
+#include "model/member.h"
 #include "nn/net.h"
 #include "tensor/topology.h"
 
@@ -131,6 +132,20 @@ static inline bool nets_same(const struct sb_net *a, const struct sb_net *b, boo
             return false;
     }
     return true;
+}
+
+/* to gets from's parameters, as a model file would carry them. */
+static inline sb_status nets_copy(const struct sb_env *env, const struct sb_net *from,
+                                  struct sb_net *to)
+{
+    struct sb_member member = {0};
+    sb_status st = sb_member_init(&member, from);
+    if (st == SB_OK)
+        st = sb_member_save(&member, from);
+    if (st == SB_OK)
+        st = sb_member_load(&member, env, to);
+    sb_member_fini(&member);
+    return st;
 }
 
 #endif

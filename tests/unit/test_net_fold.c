@@ -9,7 +9,6 @@
 
 #include "base/mem.h"
 #include "kernels/kernels.h"
-#include "model/member.h"
 #include "nets.h"
 
 enum { CHANNELS = 3, CLASSES = 10, IMAGES = 11 };
@@ -72,21 +71,17 @@ static void same_bits(const struct trial *t, const struct sb_env *env)
     float *images = sb_malloc(size, sizeof *images);
     float slow[IMAGES * CLASSES], fast[IMAGES * CLASSES];
     struct sb_net trains, predicts;
-    struct sb_member member = {0};
     assert_non_null(images);
     nets_randomise(images, size, 3, 1);
     make(&trains, t, false);
     make(&predicts, t, true);
     assert_int_equal(nets_fill(env, &trains, 7), SB_OK);
-    assert_int_equal(sb_member_init(&member, &trains), SB_OK);
-    assert_int_equal(sb_member_save(&member, &trains), SB_OK);
-    assert_int_equal(sb_member_load(&member, env, &predicts), SB_OK);
+    assert_int_equal(nets_copy(env, &trains, &predicts), SB_OK);
     for (int sample = 0; sample < 2; sample++) {
         logits(env, &trains, images, sample, slow);
         logits(env, &predicts, images, sample, fast);
         assert_memory_equal(fast, slow, sizeof slow);
     }
-    sb_member_fini(&member);
     sb_net_fini(&trains);
     sb_net_fini(&predicts);
     sb_free(images);

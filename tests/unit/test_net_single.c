@@ -8,7 +8,6 @@
 
 #include "base/mem.h"
 #include "kernels/kernels.h"
-#include "model/member.h"
 #include "nets.h"
 
 enum { CHANNELS = 3, CLASSES = 10, IMAGES = 2 };
@@ -85,7 +84,6 @@ static void same_bits(const struct trial *t, const struct sb_env *env)
     float *images = sb_malloc(IMAGES * size, sizeof *images);
     float many[IMAGES * CLASSES], alone[CLASSES];
     struct sb_net batch, single;
-    struct sb_member member = {0};
     struct sb_pass pass = {0};
     assert_non_null(images);
     nets_randomise(images, IMAGES * size, 3, 1);
@@ -93,9 +91,7 @@ static void same_bits(const struct trial *t, const struct sb_env *env)
     assert_int_equal(make(&single, t, true), SB_OK);
     assert_int_equal(single.arch.bands, t->bands);
     assert_int_equal(nets_fill(env, &batch, 7), SB_OK);
-    assert_int_equal(sb_member_init(&member, &batch), SB_OK);
-    assert_int_equal(sb_member_save(&member, &batch), SB_OK);
-    assert_int_equal(sb_member_load(&member, env, &single), SB_OK);
+    assert_int_equal(nets_copy(env, &batch, &single), SB_OK);
     sb_act_load(&batch.input, images);
     assert_int_equal(sb_net_forward(env, &batch, &pass), SB_OK);
     sb_act_store(&batch.logits, many);
@@ -103,7 +99,6 @@ static void same_bits(const struct trial *t, const struct sb_env *env)
         one(env, &single, images + i * size, t->height, t->width, alone);
         assert_memory_equal(alone, many + (size_t)i * CLASSES, sizeof alone);
     }
-    sb_member_fini(&member);
     sb_net_fini(&batch);
     sb_net_fini(&single);
     sb_free(images);
