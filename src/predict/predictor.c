@@ -53,12 +53,18 @@ static size_t most_weights(const struct sb_model *m)
     return most;
 }
 
+/* Probabilities of all members on the examples a worker takes at once. */
+static size_t all_probabilities(const struct sb_predictor *p)
+{
+    return (size_t)p->at_once * p->model->info.classes * p->model->members;
+}
+
 static sb_status init_buffers(const struct sb_predictor *p, struct sb_predict_worker *w)
 {
     const struct sb_model *m = p->model;
     size_t batch = (size_t)p->at_once * m->info.classes;
     w->draw = sb_malloc(batch, sizeof *w->draw);
-    w->prob = sb_malloc(batch * m->members, sizeof *w->prob);
+    w->prob = sb_malloc(all_probabilities(p), sizeof *w->prob);
     w->member = sb_malloc(m->members, sizeof *w->member);
     w->bad = sb_malloc((size_t)p->at_once + SB_LANES, 1); /* or the bands of one */
     if (draws_here(p))
@@ -93,7 +99,8 @@ static sb_status init_workers(struct sb_predictor *p, bool single)
 {
     sb_status st = SB_OK;
     p->worker = sb_calloc(p->workers, sizeof *p->worker);
-    if (!p->worker)
+    p->shared_prob = sb_malloc(p->workers, all_probabilities(p) * sizeof(float));
+    if (!p->worker || !p->shared_prob)
         return sb_fail(SB_ENOMEM, "no memory for %u workers", p->workers);
     for (uint32_t i = 0; i < p->workers && st == SB_OK; i++) {
         st = init_net(p, p->at_once, i == 0 ? p->env.threads : 1, single,
@@ -133,6 +140,7 @@ void sb_predictor_fini(struct sb_predictor *p)
         sb_free(w->bad);
     }
     sb_free(p->worker);
+    sb_free(p->shared_prob);
     sb_normalise_fini(&p->normal);
     *p = (struct sb_predictor){0};
 }
@@ -142,8 +150,9 @@ void sb_predictor_fini(struct sb_predictor *p)
 struct batch {
     const struct sb_predictor *p;
     const struct sb_input *in;
-    size_t n;       /* examples of the call */
-    uint32_t each;  /* examples of a chunk */
+    size_t n;      /* examples of the call */
+    uint32_t each; /* examples of a chunk */
+    size_t whole; /* chunks that one thread runs; of the others, members are shared out */
     uint64_t first; /* number of the call's first */
     const struct sb_answers *out;
     struct sb_env env; /* that a chunk runs in */
@@ -218,36 +227,103 @@ static sb_status check_finite(const struct sb_predict_worker *w, uint32_t count,
     return SB_OK;
 }
 
-/* Examples at .. at + count - 1 of the call's. */
-static sb_status run_examples(const struct batch *b, struct sb_predict_worker *w,
-                              size_t at, uint32_t count)
+/* ---- a call --------------------------------------------------------------------------- */
+
+/* Some examples of a call. */
+struct part {
+    size_t chunk, at; /* at: the first example */
+    uint32_t count;
+};
+
+static struct part part_of(const struct batch *b, size_t chunk)
 {
-    const struct sb_model *model = b->p->model;
-    uint32_t classes = model->info.classes;
-    size_t size = (size_t)count * classes;
-    fill_net(b, w, at, count);
-    sb_status st = check_finite(w, count, at);
-    for (uint32_t m = 0; m < model->members && st == SB_OK; m++) {
-        float *mine = w->prob + m * size;
-        w->member[m] = mine;
-        st = run_member(b, w, m, (uint32_t)(b->first + at), mine);
-        if (st == SB_OK && b->out->members)
-            memcpy(b->out->members + (m * b->n + at) * classes, mine,
-                   size * sizeof *mine);
-    }
-    if (st != SB_OK)
-        return st;
-    struct sb_probs all = {w->member, model->members, count, classes};
-    return sb_uncertainty_of(&all, at, &b->out->sum);
+    size_t at = chunk * b->each;
+    return (struct part){chunk, at,
+                         b->n - at < b->each ? (uint32_t)(b->n - at) : b->each};
 }
 
-static void run_chunk(void *context, size_t chunk, int worker)
+/* Where a member's probabilities of a part are, in all members' of it. */
+static float *probabilities_of(const struct batch *b, const struct part *e, float *prob,
+                               uint32_t m)
+{
+    return prob + (size_t)m * e->count * b->p->model->info.classes;
+}
+
+/* Members m .. end - 1 on the examples of a part. */
+static sb_status run_members(const struct batch *b, struct sb_predict_worker *w,
+                             const struct part *e, uint32_t m, uint32_t end, float *prob)
+{
+    uint32_t classes = b->p->model->info.classes;
+    size_t size = (size_t)e->count * classes;
+    if (w->filled != e->chunk)
+        fill_net(b, w, e->at, e->count);
+    w->filled = e->chunk;
+    sb_status st = check_finite(w, e->count, e->at);
+    for (; m < end && st == SB_OK; m++) {
+        float *mine = probabilities_of(b, e, prob, m);
+        st = run_member(b, w, m, (uint32_t)(b->first + e->at), mine);
+        if (st == SB_OK && b->out->members)
+            memcpy(b->out->members + (m * b->n + e->at) * classes, mine,
+                   size * sizeof *mine);
+    }
+    return st;
+}
+
+static sb_status conclude(const struct batch *b, struct sb_predict_worker *w,
+                          const struct part *e, float *prob)
+{
+    const struct sb_model *model = b->p->model;
+    for (uint32_t m = 0; m < model->members; m++)
+        w->member[m] = probabilities_of(b, e, prob, m);
+    struct sb_probs all = {w->member, model->members, e->count, model->info.classes};
+    return sb_uncertainty_of(&all, e->at, &b->out->sum);
+}
+
+/* All members' probabilities of a chunk that is shared. */
+static float *shared_prob(const struct batch *b, size_t chunk)
+{
+    const struct sb_model *model = b->p->model;
+    return b->p->shared_prob + (chunk - b->whole) * model->members *
+                                   (size_t)b->p->at_once * model->info.classes;
+}
+
+static void run_task(void *context, size_t task, int worker)
 {
     struct batch *b = context;
-    size_t at = chunk * b->each;
-    uint32_t count = b->n - at < b->each ? (uint32_t)(b->n - at) : b->each;
-    sb_status st = run_examples(b, &b->p->worker[worker], at, count);
-    sb_failure_note(&b->failure, chunk, st);
+    struct sb_predict_worker *w = &b->p->worker[worker];
+    uint32_t members = b->p->model->members;
+    if (task < b->whole) {
+        struct part e = part_of(b, task);
+        sb_status st = run_members(b, w, &e, 0, members, w->prob);
+        if (st == SB_OK)
+            st = conclude(b, w, &e, w->prob);
+        sb_failure_note(&b->failure, e.chunk, st);
+        return;
+    }
+    uint32_t m = (uint32_t)((task - b->whole) % members);
+    struct part e = part_of(b, b->whole + (task - b->whole) / members);
+    sb_status st = run_members(b, w, &e, m, m + 1, shared_prob(b, e.chunk));
+    sb_failure_note(&b->failure, e.chunk, st);
+}
+
+/* A thread takes a chunk through all members, but of the last chunks, one for each thread,
+ * a member at a time, so that none is left with a whole chunk when the others are done. */
+static sb_status run_chunks(struct batch *b, size_t chunks)
+{
+    const struct sb_predictor *p = b->p;
+    int threads = chunks > 1 ? (int)p->workers : 1;
+    size_t shared = threads == 1 ? 0 : chunks < p->workers ? chunks : p->workers;
+    b->whole = chunks - shared;
+    if (threads > 1)
+        b->env.threads = 1;
+    for (uint32_t i = 0; i < p->workers; i++)
+        p->worker[i].filled = SIZE_MAX;
+    sb_threads_run(threads, b->whole + shared * p->model->members, run_task, b);
+    for (size_t c = b->whole; c < chunks && b->failure.status == SB_OK; c++) {
+        struct part e = part_of(b, c);
+        sb_failure_note(&b->failure, c, conclude(b, p->worker, &e, shared_prob(b, c)));
+    }
+    return sb_failure_raise(&b->failure);
 }
 
 sb_status sb_predictor_run(struct sb_predictor *p, const struct sb_input *in, size_t n,
@@ -269,10 +345,5 @@ sb_status sb_predictor_run(struct sb_predictor *p, const struct sb_input *in, si
                       .failure = SB_FAILURE_NONE};
     if (p->workers > 1 && n > 0 && n < (size_t)p->at_once * p->workers)
         b.each = sb_plan_share(n, p->workers);
-    size_t chunks = (n + b.each - 1) / b.each;
-    int threads = chunks > 1 ? (int)p->workers : 1;
-    if (threads > 1)
-        b.env.threads = 1;
-    sb_threads_run(threads, chunks, run_chunk, &b);
-    return sb_failure_raise(&b.failure);
+    return run_chunks(&b, (n + b.each - 1) / b.each);
 }

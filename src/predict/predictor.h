@@ -1,7 +1,8 @@
 /* predictor - an ensemble's answers to examples in memory; one thread uses it at a time.
  *
  * A thread takes a few examples through all layers of all members before it takes others,
- * so that activations stay in its caches and threads never wait for each other; only when
+ * so that activations stay in its caches and threads never wait for each other; the last
+ * examples of a call are shared out by members, so that all threads end together. Only when
  * there are too few examples for that do threads share a layer's work.
  *
  * Weights are borrowed from a loaded model, which any number of predictors share. All
@@ -30,8 +31,9 @@ struct sb_predict_worker {
     float *theta; /* [most weights of a member] owned: a draw; NULL: none is made here */
     float *draw;  /* [at_once][classes] owned */
     float *prob;  /* [members][at_once][classes] owned */
-    const float **member; /* [members] owned: of prob */
+    const float **member; /* [members] owned: in prob or shared_prob */
     unsigned char *bad;   /* [at_once or bands] owned */
+    size_t filled;        /* the chunk of this call whose examples are in the net */
 };
 
 struct sb_predictor {
@@ -43,6 +45,8 @@ struct sb_predictor {
     uint32_t at_once;                 /* examples a worker takes through the network */
     uint32_t workers;                 /* 1: all threads work together */
     struct sb_predict_worker *worker; /* [workers] owned */
+    float
+        *shared_prob; /* [workers][members][at_once][classes] owned: of the last chunks */
 };
 
 struct sb_predictor_options {
