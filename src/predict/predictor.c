@@ -99,7 +99,7 @@ static sb_status init_workers(struct sb_predictor *p, bool single)
 {
     sb_status st = SB_OK;
     p->worker = sb_calloc(p->workers, sizeof *p->worker);
-    p->shared_prob = sb_malloc(p->workers, all_probabilities(p) * sizeof(float));
+    p->shared_prob = sb_malloc(all_probabilities(p), p->workers * sizeof(float));
     if (!p->worker || !p->shared_prob)
         return sb_fail(SB_ENOMEM, "no memory for %u workers", p->workers);
     for (uint32_t i = 0; i < p->workers && st == SB_OK; i++) {
@@ -282,9 +282,7 @@ static sb_status conclude(const struct batch *b, struct sb_predict_worker *w,
 /* All members' probabilities of a chunk that is shared. */
 static float *shared_prob(const struct batch *b, size_t chunk)
 {
-    const struct sb_model *model = b->p->model;
-    return b->p->shared_prob + (chunk - b->whole) * model->members *
-                                   (size_t)b->p->at_once * model->info.classes;
+    return b->p->shared_prob + (chunk - b->whole) * all_probabilities(b->p);
 }
 
 static void run_task(void *context, size_t task, int worker)

@@ -45,8 +45,7 @@ struct sb_predictor {
     uint32_t at_once;                 /* examples a worker takes through the network */
     uint32_t workers;                 /* 1: all threads work together */
     struct sb_predict_worker *worker; /* [workers] owned */
-    float
-        *shared_prob; /* [workers][members][at_once][classes] owned: of the last chunks */
+    float *shared_prob; /* [workers][members][at_once][classes] owned: of last chunks */
 };
 
 struct sb_predictor_options {
