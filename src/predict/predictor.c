@@ -290,17 +290,14 @@ static void run_task(void *context, size_t task, int worker)
     struct batch *b = context;
     struct sb_predict_worker *w = &b->p->worker[worker];
     uint32_t members = b->p->model->members;
-    if (task < b->whole) {
-        struct part e = part_of(b, task);
-        sb_status st = run_members(b, w, &e, 0, members, w->prob);
-        if (st == SB_OK)
-            st = conclude(b, w, &e, w->prob);
-        sb_failure_note(&b->failure, e.chunk, st);
-        return;
-    }
-    uint32_t m = (uint32_t)((task - b->whole) % members);
-    struct part e = part_of(b, b->whole + (task - b->whole) / members);
-    sb_status st = run_members(b, w, &e, m, m + 1, shared_prob(b, e.chunk));
+    bool whole = task < b->whole;
+    size_t piece = whole ? 0 : task - b->whole;
+    struct part e = part_of(b, whole ? task : b->whole + piece / members);
+    uint32_t first = (uint32_t)(piece % members), end = whole ? members : first + 1;
+    float *prob = whole ? w->prob : shared_prob(b, e.chunk);
+    sb_status st = run_members(b, w, &e, first, end, prob);
+    if (st == SB_OK && whole)
+        st = conclude(b, w, &e, prob);
     sb_failure_note(&b->failure, e.chunk, st);
 }
 

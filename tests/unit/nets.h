@@ -16,37 +16,50 @@
 
 enum { NETS_LAYERS = 64 };
 
+/* How many weights of each layer exist; sb_topology_erk is one. */
+typedef sb_status nets_allocate_fn(const struct sb_weight_shape *shape, size_t layers,
+                                   double density, struct sb_allocation *out);
+
+/* The network of o, but for o->active. */
+static inline sb_status nets_make(struct sb_net *net, const struct sb_net_options *o,
+                                  nets_allocate_fn *allocate, double density)
+{
+    struct sb_net_options sparse = *o;
+    uint32_t active[NETS_LAYERS];
+    struct sb_weight_shape shape[NETS_LAYERS];
+    struct sb_allocation allocation[NETS_LAYERS];
+    struct sb_arch a;
+    memset(net, 0, sizeof *net);
+    sb_status st =
+        sb_arch_init(&a, o->arch, o->channels, o->height, o->width, o->classes);
+    if (st == SB_OK) {
+        sb_arch_shapes(&a, shape);
+        st = allocate(shape, a.weights, density, allocation);
+    }
+    for (uint32_t i = 0; st == SB_OK && i < a.weights; i++)
+        active[i] = allocation[i].active;
+    sb_arch_fini(&a);
+    sparse.active = active;
+    return st == SB_OK ? sb_net_init(net, &sparse) : st;
+}
+
 /* A network of arch on 1 x 28 x 28 (lenet) or 3 x 8 x 8 images, 10 classes; density 1: all
  * dense, else ERK. */
 static inline sb_status nets_init(struct sb_net *net, const char *arch, double density,
                                   bool gauss)
 {
     bool lenet = strcmp(arch, "lenet") == 0;
-    uint32_t side = lenet ? 28 : 8, channels = lenet ? 1 : 3, active[NETS_LAYERS];
-    struct sb_weight_shape shape[NETS_LAYERS];
-    struct sb_allocation allocation[NETS_LAYERS];
-    struct sb_arch a;
-    memset(net, 0, sizeof *net);
-    sb_status st = sb_arch_init(&a, arch, channels, side, side, 10);
-    if (st == SB_OK) {
-        sb_arch_shapes(&a, shape);
-        st = sb_topology_erk(shape, a.weights, density, allocation);
-    }
-    for (uint32_t i = 0; st == SB_OK && i < a.weights; i++)
-        active[i] = allocation[i].active;
-    sb_arch_fini(&a);
     struct sb_net_options o = {
         .arch = arch,
-        .channels = channels,
-        .height = side,
-        .width = side,
+        .channels = lenet ? 1 : 3,
+        .height = lenet ? 28 : 8,
+        .width = lenet ? 28 : 8,
         .classes = 10,
         .max_batch = 8,
         .threads = 1,
         .gauss = gauss,
-        .active = active,
     };
-    return st == SB_OK ? sb_net_init(net, &o) : st;
+    return nets_make(net, &o, sb_topology_erk, density);
 }
 
 static inline void nets_randomise(float *x, size_t n, uint64_t seed, uint32_t what)

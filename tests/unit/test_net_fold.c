@@ -25,21 +25,21 @@ static const struct trial trials[] = {
     {"mlp-40-30", 6, 5, 0},
 };
 
-/* Half of every layer's weights exist, so that none runs on BLAS, whose bits are its own. */
+/* That share of every layer, so that none runs on BLAS, whose bits are its own. */
+static sb_status thin_all(const struct sb_weight_shape *shape, size_t layers,
+                          double density, struct sb_allocation *out)
+{
+    for (size_t i = 0; i < layers; i++) {
+        double weights = 1.0;
+        for (int k = 0; k < shape[i].ndim; k++)
+            weights *= shape[i].dim[k];
+        out[i].active = (uint32_t)(density * weights);
+    }
+    return SB_OK;
+}
+
 static void make(struct sb_net *net, const struct trial *t, bool inference)
 {
-    struct sb_arch a;
-    struct sb_weight_shape shape[NETS_LAYERS];
-    uint32_t active[NETS_LAYERS];
-    assert_int_equal(sb_arch_init(&a, t->arch, CHANNELS, t->height, t->width, CLASSES),
-                     SB_OK);
-    sb_arch_shapes(&a, shape);
-    for (uint32_t i = 0; i < a.weights; i++) {
-        active[i] = 1;
-        for (int k = 0; k < shape[i].ndim; k++)
-            active[i] *= shape[i].dim[k];
-        active[i] /= 2;
-    }
     struct sb_net_options o = {
         .arch = t->arch,
         .channels = CHANNELS,
@@ -50,10 +50,8 @@ static void make(struct sb_net *net, const struct trial *t, bool inference)
         .threads = 2,
         .gauss = true,
         .inference = inference,
-        .active = active,
     };
-    assert_int_equal(sb_net_init(net, &o), SB_OK);
-    sb_arch_fini(&a);
+    assert_int_equal(nets_make(net, &o, thin_all, 0.5), SB_OK);
 }
 
 static void logits(const struct sb_env *env, struct sb_net *n, const float *images,

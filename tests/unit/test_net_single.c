@@ -30,18 +30,6 @@ static const struct trial trials[] = {
 
 static sb_status make(struct sb_net *net, const struct trial *t, bool single)
 {
-    struct sb_arch a;
-    struct sb_weight_shape shape[NETS_LAYERS];
-    struct sb_allocation allocation[NETS_LAYERS];
-    uint32_t active[NETS_LAYERS];
-    sb_status st = sb_arch_init(&a, t->arch, CHANNELS, t->height, t->width, CLASSES);
-    if (st == SB_OK) {
-        sb_arch_shapes(&a, shape);
-        st = sb_topology_erk(shape, a.weights, t->density, allocation);
-    }
-    for (uint32_t i = 0; st == SB_OK && i < a.weights; i++)
-        active[i] = allocation[i].active;
-    sb_arch_fini(&a);
     struct sb_net_options o = {
         .arch = t->arch,
         .channels = CHANNELS,
@@ -53,9 +41,8 @@ static sb_status make(struct sb_net *net, const struct trial *t, bool single)
         .gauss = true,
         .inference = true,
         .single = single,
-        .active = active,
     };
-    return st == SB_OK ? sb_net_init(net, &o) : st;
+    return nets_make(net, &o, sb_topology_erk, t->density);
 }
 
 /* The image's logits from the net for single images. */
