@@ -74,7 +74,8 @@ static sb_status init_buffers(const struct sb_predictor *p, struct sb_predict_wo
     return SB_OK;
 }
 
-/* How many examples of max_batch a thread takes at once, and how many threads do. */
+/* How many examples of max_batch a thread takes at once, and how many threads do. If there
+ * is less than a member of a chunk for every other thread, all of them work together. */
 static void cut(struct sb_predictor *p, uint32_t max_batch)
 {
     const struct sb_arch *a = &p->loaded->member[0].arch;
@@ -88,8 +89,11 @@ static void cut(struct sb_predictor *p, uint32_t max_batch)
     size_t fit = WIDEST_BYTES / widest / SB_LANES * SB_LANES;
     fit = fit > SB_LANES ? fit : SB_LANES;
     p->at_once = fit < most ? (uint32_t)fit : most;
-    p->workers = (max_batch + p->at_once - 1) / p->at_once;
-    p->workers = p->workers < threads ? p->workers : threads;
+    uint64_t chunks = (max_batch + p->at_once - 1) / p->at_once;
+    uint64_t pieces = chunks * p->model->members;
+    p->workers = 2 * pieces <= threads ? 1
+                 : pieces < threads    ? (uint32_t)pieces
+                                       : threads;
     if (p->at_once > max_batch)
         p->at_once = max_batch;
 }
@@ -302,18 +306,25 @@ static void run_task(void *context, size_t task, int worker)
 }
 
 /* A thread takes a chunk through all members, but of the last chunks, one for each thread,
- * a member at a time, so that none is left with a whole chunk when the others are done. */
+ * a member at a time, so that none is left with a whole chunk when the others are done. If
+ * most threads would find nothing more to do then, they run what is left together. */
 static sb_status run_chunks(struct batch *b, size_t chunks)
 {
     const struct sb_predictor *p = b->p;
-    int threads = chunks > 1 ? (int)p->workers : 1;
-    size_t shared = threads == 1 ? 0 : chunks < p->workers ? chunks : p->workers;
+    size_t shared = chunks < p->workers ? chunks : p->workers;
+    size_t pieces = shared * p->model->members, rest = pieces % p->workers;
+    if (2 * rest > p->workers)
+        rest = 0;
     b->whole = chunks - shared;
-    if (threads > 1)
-        b->env.threads = 1;
+    size_t apart = b->whole + pieces - rest;
     for (uint32_t i = 0; i < p->workers; i++)
         p->worker[i].filled = SIZE_MAX;
-    sb_threads_run(threads, b->whole + shared * p->model->members, run_task, b);
+    if (p->workers > 1)
+        b->env.threads = 1;
+    sb_threads_run((int)p->workers, apart, run_task, b);
+    b->env.threads = p->env.threads;
+    for (size_t i = 0; i < rest; i++)
+        run_task(b, apart + i, 0);
     for (size_t c = b->whole; c < chunks && b->failure.status == SB_OK; c++) {
         struct part e = part_of(b, c);
         sb_failure_note(&b->failure, c, conclude(b, p->worker, &e, shared_prob(b, c)));

@@ -136,7 +136,7 @@ static void bits_do_not_depend_on_the_batch_or_threads(void **state)
     static const struct {
         uint32_t max_batch, threads;
         size_t piece;
-    } cases[] = {{1, 1, 9}, {7, 2, 44}, {65, 3, 1}, {44, 2, 23}};
+    } cases[] = {{1, 1, 9}, {1, 2, 44}, {7, 2, 44}, {65, 3, 1}, {44, 2, 23}, {16, 8, 30}};
     for (size_t k = 0; k < KINDS; k++) {
         struct sebays_model *m =
             open_model(kinds[k].arch, kinds[k].density, kinds[k].gauss, kinds[k].members);
