@@ -1,7 +1,9 @@
 /* loaded - see loaded.h. */
 #include "predict/loaded.h"
 
+#include "base/failure.h"
 #include "base/mem.h"
+#include "base/threads.h"
 
 /* Images that a plan is made for. Linear layers take 8 blocks of 8 images at once, or 16
  * where there are that many (kernels/corr.h). */
@@ -31,30 +33,53 @@ enum sb_load sb_load_for(const struct sb_model *m, const struct sb_sampling *s)
     return s->draws == 1 ? SB_LOAD_DRAW : SB_LOAD_MEAN; /* later draws replace the mean */
 }
 
+struct loading {
+    const struct sb_model *model;
+    struct sb_model_plan plan;
+    enum sb_load load;
+    struct sb_env env; /* that a member is loaded in */
+    struct sb_net *member;
+    struct sb_failure failure;
+};
+
+static void load_member(void *context, size_t i, int worker)
+{
+    (void)worker;
+    struct loading *j = context;
+    struct sb_net *net = &j->member[i];
+    const struct sb_member *from = &j->model->member[i];
+    sb_status st = sb_model_net(j->model, (uint32_t)i, &j->plan, net);
+    if (st == SB_OK)
+        st = j->load == SB_LOAD_DRAW ? sb_member_draw(from, &j->env, net, 0)
+                                     : sb_member_load(from, &j->env, net);
+    sb_failure_note(&j->failure, i, st);
+    for (uint32_t k = 0; st == SB_OK && k < net->arch.weights; k++)
+        sb_pattern_fini(&net->weight[k].pattern); /* the kernel order is enough */
+}
+
+/* Threads share out members: meeting once costs less than meeting at every layer. */
 sb_status sb_loaded_init(struct sb_loaded *l, const struct sb_env *env,
                          const struct sb_model *m, enum sb_load load, enum sb_plan plan)
 {
-    struct sb_model_plan p = {.max_batch = plan_images[plan],
-                              .threads = 1,
-                              .parameters = true,
-                              .single = plan == SB_PLAN_SINGLE,
-                              .gauss = load == SB_LOAD_GAUSS};
     *l = (struct sb_loaded){.members = m->members};
     l->member = sb_calloc(m->members, sizeof *l->member);
     if (!l->member)
         return sb_fail(SB_ENOMEM, "no memory for %u members", m->members);
-    for (uint32_t i = 0; i < m->members; i++) {
-        struct sb_net *net = &l->member[i];
-        sb_status st = sb_model_net(m, i, &p, net);
-        if (st == SB_OK)
-            st = load == SB_LOAD_DRAW ? sb_member_draw(&m->member[i], env, net, 0)
-                                      : sb_member_load(&m->member[i], env, net);
-        if (st != SB_OK)
-            return st;
-        for (uint32_t k = 0; k < net->arch.weights; k++)
-            sb_pattern_fini(&net->weight[k].pattern); /* the kernel order is enough */
-    }
-    return SB_OK;
+    struct loading j = {
+        .model = m,
+        .plan = {.max_batch = plan_images[plan],
+                 .threads = 1,
+                 .parameters = true,
+                 .single = plan == SB_PLAN_SINGLE,
+                 .gauss = load == SB_LOAD_GAUSS},
+        .load = load,
+        .env = *env,
+        .member = l->member,
+        .failure = SB_FAILURE_NONE,
+    };
+    j.env.threads = 1;
+    sb_threads_run(env->threads, m->members, load_member, &j);
+    return sb_failure_raise(&j.failure);
 }
 
 void sb_loaded_fini(struct sb_loaded *l)
