@@ -163,9 +163,9 @@ static sb_status run_sparse(struct layer *l, const struct sb_env *env, int op,
         return sb_sparse_forward(env, &l->sparse, w, &l->x, &l->y, &l->slope, l->scratch);
     if (op == WEIGHT)
         return sb_sparse_weight_gradient(env, &l->sparse, b, l->dmu, l->ds2, l->scratch);
-    sb_sparse_transpose(&l->sparse, l->mu, l->mu_t);
+    sb_sparse_arrange(&l->sparse, l->mu, l->mu_t);
     if (b->dv)
-        sb_sparse_transpose(&l->sparse, l->s2, l->s2_t);
+        sb_sparse_arrange(&l->sparse, l->s2, l->s2_t);
     return sb_sparse_input_gradient(env, &l->sparse, b, l->mu_t, l->s2_t, &l->dx, 0,
                                     l->scratch);
 }

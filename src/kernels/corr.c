@@ -231,10 +231,8 @@ static void sort_runs(struct sb_run *runs, uint32_t n)
 }
 
 /* Weight k, met in increasing order, belongs to this row and channel. */
-static void place(struct sb_corr *r, uint32_t k, uint32_t row, uint32_t channel,
-                  uint16_t off)
+static void note_end(struct sb_corr *r, uint32_t k, uint32_t row, uint32_t channel)
 {
-    r->off[k] = off;
     r->block_end[(size_t)row * r->blocks + channel / r->block_channels] = k + 1;
 }
 
@@ -262,22 +260,41 @@ static void make_runs(struct sb_corr *r)
         }
 }
 
-void sb_corr_order_forward(struct sb_corr *r, const struct sb_conv *c,
-                           const uint32_t *row_ptr, const uint32_t *col)
+/* The places of a run's weights, which are the pattern's from first on. */
+static void place_run(struct sb_corr *r, const struct sb_conv *c,
+                      const struct sb_run *run, const uint32_t *col, uint32_t first)
 {
     uint32_t taps = c->kh * c->kw;
+    assert(taps > 0);
+    for (uint32_t k = 0; k < run->count; k++) {
+        uint32_t at = col[first + k], a = at % taps / c->kw, b = at % c->kw;
+        r->off[run->first + k] =
+            strip_place(r, at / taps, b % c->stride, a, b / c->stride);
+    }
+}
+
+void sb_corr_order_forward(struct sb_corr *r, const struct sb_conv *c,
+                           const uint32_t *row_ptr, const uint32_t *col, uint32_t *perm)
+{
+    uint32_t taps = c->kh * c->kw, n = 0;
     r->nnz = row_ptr[c->out];
     r->dense = r->nnz == sb_conv_weights(c);
+    r->in_order = perm != NULL;
     memcpy(r->row_ptr, row_ptr, ((size_t)c->out + 1) * sizeof *row_ptr);
     memset(r->block_end, 0, (size_t)r->rows * r->blocks * sizeof *r->block_end);
     for (uint32_t row = 0; row < c->out; row++)
-        for (uint32_t k = row_ptr[row]; k < row_ptr[row + 1]; k++) {
-            uint32_t channel = col[k] / taps, a = col[k] % taps / c->kw,
-                     b = col[k] % c->kw;
-            place(r, k, row, channel,
-                  strip_place(r, channel, b % c->stride, a, b / c->stride));
-        }
+        for (uint32_t k = row_ptr[row]; k < row_ptr[row + 1]; k++)
+            note_end(r, k, row, col[k] / taps);
     make_runs(r);
+    for (uint32_t i = 0; i < r->group_ptr[(size_t)r->blocks * r->parts]; i++) {
+        struct sb_run *run = &r->runs[i];
+        uint32_t first = run->first;
+        if (perm)
+            run->first = n;
+        for (uint32_t k = 0; perm && k < run->count; k++)
+            perm[n++] = first + k;
+        place_run(r, c, run, col, first);
+    }
 }
 
 void sb_corr_order_backward(struct sb_corr *r, const struct sb_conv *c,
@@ -306,8 +323,8 @@ void sb_corr_order_backward(struct sb_corr *r, const struct sb_conv *c,
                 int32_t sx = (int32_t)x.lead[fx] - (int32_t)(b / c->stride) - x.lowest;
                 uint32_t at = r->row_ptr[row]++;
                 perm[at] = k;
-                place(r, at, row, from,
-                      strip_place(r, from, 0, (uint32_t)sy, (uint32_t)sx));
+                r->off[at] = strip_place(r, from, 0, (uint32_t)sy, (uint32_t)sx);
+                note_end(r, at, row, from);
             }
         /* after pass 0: counts -> starts; after pass 1: ends -> starts again */
         if (pass == 0)

@@ -23,9 +23,10 @@
  *     strip[channel of the block][row][phase][column][image block][lane]
  *
  * and every weight of these channels is applied before the next block comes. off[k] is
- * weight k's place in the strip for the tile's first vector, in vectors. Weights keep the
- * order of the pattern (compressed rows): the weights of one row within one block are
- * consecutive there, a `run`, so values need no packing. Runs are grouped by (block,
+ * weight k's place in the strip for the tile's first vector, in vectors. In the order of
+ * the pattern (compressed rows), the weights of one row within one block are consecutive, a
+ * `run`. Weights keep that order while they change; where they are only read, run follows
+ * run, so that the processor sees them coming. Runs are grouped by (block,
  * part), a part being up to PART_ROWS rows, and sorted by length within a group: equal
  * lengths in a row let the branch predictor foresee where the loop ends.
  *
@@ -90,6 +91,7 @@ struct sb_corr {
     uint32_t capacity;   /* weights there is room for */
     uint32_t nnz;        /* weights there are */
     bool dense;          /* all there could be */
+    bool in_order;       /* weights follow each other as runs do */
     uint16_t *off;       /* [capacity] owned; vectors */
     uint32_t *row_ptr;   /* [rows + 1] owned */
     struct sb_run *runs; /* [blocks * rows] owned; where sums neither begin nor end, empty
@@ -106,10 +108,11 @@ sb_status sb_corr_init_backward(struct sb_corr *r, const struct sb_conv *c,
                                 uint32_t max_batch, uint32_t capacity);
 void sb_corr_fini(struct sb_corr *r);
 
-/* Takes a pattern in compressed rows, [out] x [in * kh * kw], already checked. The
- * backward form also tells which weight its k-th one is: perm[k]. No allocation. */
+/* Takes a pattern in compressed rows, [out] x [in * kh * kw], already checked, and tells
+ * which weight the k-th of the product is: perm[k]. Forward without perm keeps the order of
+ * the pattern. No allocation. */
 void sb_corr_order_forward(struct sb_corr *r, const struct sb_conv *c,
-                           const uint32_t *row_ptr, const uint32_t *col);
+                           const uint32_t *row_ptr, const uint32_t *col, uint32_t *perm);
 void sb_corr_order_backward(struct sb_corr *r, const struct sb_conv *c,
                             const uint32_t *row_ptr, const uint32_t *col, uint32_t *perm);
 

@@ -51,6 +51,7 @@ struct sb_runs {
     const uint16_t *off; /* [nnz] vectors */
     const float *strip;
     int dense;                        /* all rows have all weights: the same places */
+    int in_order;                     /* weights follow each other as runs do */
     int first;                        /* sums begin here; else they go on from acc */
     const float *start;               /* [rows] with this, or NULL: 0 */
     const struct sb_landing *landing; /* they end here; NULL: they go to acc */

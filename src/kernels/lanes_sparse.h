@@ -20,8 +20,10 @@
 /* ---- forward and input gradient ------------------------------------------------------ */
 
 enum {
-    DENSE_ROWS = 3, /* rows of a layer all of whose weights exist, taken at once */
-    AHEAD = 3,      /* runs from asking for what is added to a row to adding it */
+    DENSE_ROWS = 3,     /* rows of a layer all of whose weights exist, taken at once */
+    AHEAD = 3,          /* runs from asking for what is added to a row to adding it */
+    WEIGHTS_AHEAD = 48, /* from asking for weights that follow each other to using them */
+    OFFSETS_AHEAD = 64,
 };
 
 /* Eight vectors of one output row: a group at x and one at x + pitch. */
@@ -157,7 +159,7 @@ SB_INLINE void accumulate_pair(const struct sb_runs *r, const struct sb_run *run
     store_group(acc + 32, s.a4, s.a5, s.a6, s.a7);
 }
 
-/* Runs lie anywhere in the arrays of weights, since they are sorted by length. */
+/* In the pattern's order, runs lie anywhere, since they are sorted by length. */
 SB_INLINE void ask_for_run(const struct sb_runs *r, const struct sb_run *run,
                            const float *weight)
 {
@@ -166,6 +168,19 @@ SB_INLINE void ask_for_run(const struct sb_runs *r, const struct sb_run *run,
     __builtin_prefetch(off + run->count);
     for (size_t k = 0; k < run->count + 16; k += 16)
         __builtin_prefetch(weight + run->first + k);
+}
+
+/* In the order of runs, what comes next is known, but not to the processor in time. */
+SB_INLINE void ask_for_weights(const struct sb_runs *r, const struct sb_run *run,
+                               const float *weight)
+{
+    const float *next = weight + run->first + WEIGHTS_AHEAD;
+    __builtin_prefetch(r->off + run->first + OFFSETS_AHEAD);
+    __builtin_prefetch(next);
+    if (run->count > 16) /* floats of a cache line */
+        __builtin_prefetch(next + 16);
+    if (run->count > 32)
+        __builtin_prefetch(next + 32);
 }
 
 /* One group of n runs with the same places: a vector of the strip serves n weights. */
@@ -233,7 +248,9 @@ SB_INLINE void accumulate_runs(const struct sb_runs *r, const float *weight, flo
     for (size_t i = 0; i < r->count; i++) {
         const struct sb_run *run = &r->run[i];
         float *sums = acc + (run->row - r->row0) * floats;
-        if (i + 2 < r->count)
+        if (r->in_order)
+            ask_for_weights(r, run, weight);
+        else if (i + 2 < r->count)
             ask_for_run(r, run + 2, weight);
         if (kind == ANY_LANDING && i + AHEAD < r->count)
             ask_for_summands(r, run + AHEAD);

@@ -30,7 +30,12 @@ static sb_status init(struct sb_sparse *s, const struct sb_conv *c, uint32_t max
     if (capacity == 0 || capacity > sb_conv_weights(c))
         return sb_fail(SB_EARG, "%u of %u weights: must be at least 1 and at most all",
                        capacity, sb_conv_weights(c));
-    return sb_corr_init_forward(&s->forward, c, max_batch, capacity, gradient);
+    sb_status st = sb_corr_init_forward(&s->forward, c, max_batch, capacity, gradient);
+    if (st != SB_OK)
+        return st;
+    s->perm = sb_malloc(capacity, sizeof *s->perm);
+    return s->perm ? SB_OK
+                   : sb_fail(SB_ENOMEM, "no memory to order %u weights", capacity);
 }
 
 sb_status sb_sparse_init_forward(struct sb_sparse *s, const struct sb_conv *c,
@@ -43,14 +48,7 @@ sb_status sb_sparse_init(struct sb_sparse *s, const struct sb_conv *c, uint32_t 
                          uint32_t capacity)
 {
     sb_status st = init(s, c, max_batch, capacity, true);
-    if (st == SB_OK)
-        st = sb_corr_init_backward(&s->backward, c, max_batch, capacity);
-    if (st != SB_OK)
-        return st;
-    s->perm = sb_malloc(capacity, sizeof *s->perm);
-    if (!s->perm)
-        return sb_fail(SB_ENOMEM, "no memory to transpose %u weights", capacity);
-    return SB_OK;
+    return st == SB_OK ? sb_corr_init_backward(&s->backward, c, max_batch, capacity) : st;
 }
 
 void sb_sparse_fini(struct sb_sparse *s)
@@ -91,13 +89,14 @@ sb_status sb_sparse_set_pattern(struct sb_sparse *s, const uint32_t *row_ptr,
     sb_status st = check_pattern(s, row_ptr, col);
     if (st != SB_OK)
         return st;
-    sb_corr_order_forward(&s->forward, &s->conv, row_ptr, col);
-    if (s->perm)
+    bool gradient = s->backward.capacity > 0;
+    sb_corr_order_forward(&s->forward, &s->conv, row_ptr, col, gradient ? NULL : s->perm);
+    if (gradient)
         sb_corr_order_backward(&s->backward, &s->conv, row_ptr, col, s->perm);
     return SB_OK;
 }
 
-void sb_sparse_transpose(const struct sb_sparse *s, const float *value, float *out)
+void sb_sparse_arrange(const struct sb_sparse *s, const float *value, float *out)
 {
     for (uint32_t k = 0; k < s->forward.nnz; k++)
         out[k] = value[s->perm[k]];
@@ -248,6 +247,7 @@ struct sb_runs sb_sparse_runs(const struct sb_corr *r, uint32_t block, uint32_t 
         .off = r->off,
         .strip = strip,
         .dense = r->dense,
+        .in_order = r->in_order,
     };
 }
 

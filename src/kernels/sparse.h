@@ -31,16 +31,16 @@ struct sb_sparse {
     struct sb_conv conv;
     uint32_t max_batch;
     struct sb_corr forward, backward;
-    uint32_t
-        *perm; /* [capacity] owned: backward's weight k is the pattern's perm[k]; NULL:
-                     * there is no backward */
+    uint32_t *perm; /* [capacity] owned: weight k of backward or, if there is none, of
+                     * forward is the pattern's perm[k] */
 };
 
 /* capacity: the most weights a pattern will have. The caller calls sb_sparse_fini, also
  * after a failure. */
 sb_status sb_sparse_init(struct sb_sparse *s, const struct sb_conv *c, uint32_t max_batch,
                          uint32_t capacity);
-/* The same without input and weight gradient. */
+/* The same without input and weight gradient. Forward then takes weights as sb_sparse_arrange
+ * gives them. */
 sb_status sb_sparse_init_forward(struct sb_sparse *s, const struct sb_conv *c,
                                  uint32_t max_batch, uint32_t capacity);
 void sb_sparse_fini(struct sb_sparse *s);
@@ -61,10 +61,11 @@ sb_status sb_sparse_forward(const struct sb_env *env, const struct sb_sparse *s,
                             const struct sb_forward *w, const struct sb_act *x,
                             struct sb_act *y, struct sb_act *slope, void *scratch);
 
-/* out[k] = value[perm[k]]: a value of each weight in the order the input gradient takes. */
-void sb_sparse_transpose(const struct sb_sparse *s, const float *value, float *out);
+/* out[k] = value[perm[k]]: a value of each weight in the order the input gradient takes or,
+ * where there is none, forward. */
+void sb_sparse_arrange(const struct sb_sparse *s, const float *value, float *out);
 
-/* mu_t, s2_t as sb_sparse_transpose gives them. add: dx += instead of dx =. */
+/* mu_t, s2_t as sb_sparse_arrange gives them. add: dx += instead of dx =. */
 sb_status sb_sparse_input_gradient(const struct sb_env *env, const struct sb_sparse *s,
                                    const struct sb_backward *b, const float *mu_t,
                                    const float *s2_t, struct sb_act *dx, int add,

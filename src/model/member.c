@@ -218,8 +218,7 @@ sb_status sb_member_save(struct sb_member *m, const struct sb_net *net)
         struct sb_member_weight *to = &m->weight[i];
         if (to->position)
             st = sb_pattern_positions(&w->pattern, to->position);
-        copy(to->mu, w->mu, to->nnz);
-        copy(to->rho, w->rho, m->gauss ? to->nnz : 0);
+        sb_weight_give(w, to->mu, m->gauss ? to->rho : NULL);
         copy(to->bias, w->bias, to->out);
     }
     for (uint32_t i = 0; st == SB_OK && i < m->norms; i++) {
@@ -249,10 +248,8 @@ static sb_status load_weight(const struct sb_member_weight *from, struct sb_weig
     sb_status st = from->position ? load_pattern(from, w) : SB_OK;
     if (st != SB_OK)
         return st;
-    copy(w->mu, from->mu, w->nnz);
+    sb_weight_take(w, from->mu, w->gauss ? from->rho : NULL);
     sb_weight_rest(w);
-    if (w->gauss)
-        copy(w->rho, from->rho, w->nnz);
     copy(w->bias, from->bias, from->out);
     return SB_OK;
 }
@@ -298,14 +295,28 @@ void sb_member_draw_layer(const struct sb_member *m, const struct sb_env *env,
         copy(out, w->mu, w->nnz);
 }
 
+size_t sb_member_largest(const struct sb_member *m)
+{
+    size_t most = 0;
+    for (uint32_t i = 0; i < m->weights; i++)
+        most = m->weight[i].nnz > most ? m->weight[i].nnz : most;
+    return most;
+}
+
 sb_status sb_member_draw(const struct sb_member *m, const struct sb_env *env,
                          struct sb_net *net, uint32_t draw)
 {
     sb_status st = load(m, net);
     if (st != SB_OK)
         return st;
-    for (uint32_t i = 0; i < m->weights; i++)
-        sb_member_draw_layer(m, env, i, draw, net->weight[i].mu);
+    float *drawn = sb_malloc(sb_member_largest(m), sizeof *drawn);
+    if (!drawn)
+        return sb_fail(SB_ENOMEM, "no memory to draw the weights of a layer");
+    for (uint32_t i = 0; i < m->weights; i++) {
+        sb_member_draw_layer(m, env, i, draw, drawn);
+        sb_weight_take(&net->weight[i], drawn, NULL);
+    }
+    sb_free(drawn);
     sb_net_refresh(env, net);
     return SB_OK;
 }

@@ -91,6 +91,9 @@ sb_status sb_member_load(const struct sb_member *m, const struct sb_env *env,
 sb_status sb_member_draw(const struct sb_member *m, const struct sb_env *env,
                          struct sb_net *net, uint32_t draw);
 
+/* Weights of the layer that has most. */
+size_t sb_member_largest(const struct sb_member *m);
+
 /* The weights of one layer of that draw: out [nnz]. A point member's are its weights. */
 void sb_member_draw_layer(const struct sb_member *m, const struct sb_env *env,
                           uint32_t layer, uint32_t draw, float *out);

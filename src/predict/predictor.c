@@ -41,16 +41,21 @@ static bool draws_here(const struct sb_predictor *p)
     return p->sampling.kind == SB_SAMPLE_DRAWS && p->sampling.draws > 1;
 }
 
-static size_t most_weights(const struct sb_model *m)
+static sb_status init_draw(const struct sb_model *m, struct sb_predict_worker *w)
 {
-    size_t most = 0;
+    size_t most = 0, largest = 0;
     for (uint32_t i = 0; i < m->members; i++) {
-        size_t sum = 0;
+        size_t sum = 0, layer = sb_member_largest(&m->member[i]);
         for (uint32_t k = 0; k < m->member[i].weights; k++)
             sum += m->member[i].weight[k].nnz;
         most = sum > most ? sum : most;
+        largest = layer > largest ? layer : largest;
     }
-    return most;
+    w->theta = sb_malloc(most, sizeof *w->theta);
+    w->layer = sb_malloc(largest, sizeof *w->layer);
+    return w->theta && w->layer
+               ? SB_OK
+               : sb_fail(SB_ENOMEM, "no memory to draw %zu weights", most);
 }
 
 /* Probabilities of all members on the examples a worker takes at once. */
@@ -67,11 +72,9 @@ static sb_status init_buffers(const struct sb_predictor *p, struct sb_predict_wo
     w->prob = sb_malloc(all_probabilities(p), sizeof *w->prob);
     w->member = sb_malloc(m->members, sizeof *w->member);
     w->bad = sb_malloc((size_t)p->at_once + SB_LANES, 1); /* or the bands of one */
-    if (draws_here(p))
-        w->theta = sb_malloc(most_weights(m), sizeof *w->theta);
-    if (!w->draw || !w->prob || !w->member || !w->bad || (draws_here(p) && !w->theta))
+    if (!w->draw || !w->prob || !w->member || !w->bad)
         return sb_fail(SB_ENOMEM, "no memory to predict %u examples at once", p->at_once);
-    return SB_OK;
+    return draws_here(p) ? init_draw(m, w) : SB_OK;
 }
 
 /* How many examples of max_batch a thread takes at once, and how many threads do. If there
@@ -138,6 +141,7 @@ void sb_predictor_fini(struct sb_predictor *p)
         struct sb_predict_worker *w = &p->worker[i];
         sb_net_fini(&w->net);
         sb_free(w->theta);
+        sb_free(w->layer);
         sb_free(w->draw);
         sb_free(w->prob);
         sb_free(w->member);
@@ -169,9 +173,11 @@ static void draw_weights(const struct batch *b, struct sb_predict_worker *w, uin
 {
     float *at = w->theta;
     for (uint32_t i = 0; i < w->net.arch.weights; i++) {
-        sb_member_draw_layer(&b->p->model->member[m], &b->env, i, d, at);
-        w->net.weight[i].mu = at; /* the net's own copy of where they are */
-        at += w->net.weight[i].nnz;
+        struct sb_weight *to = &w->net.weight[i];
+        sb_member_draw_layer(&b->p->model->member[m], &b->env, i, d, w->layer);
+        to->mu = at; /* the net's own copy of where they are */
+        sb_weight_take(to, w->layer, NULL);
+        at += to->nnz;
     }
 }
 

@@ -29,6 +29,7 @@
 struct sb_predict_worker {
     struct sb_net net; /* runs with one member's weights after the other's */
     float *theta; /* [most weights of a member] owned: a draw; NULL: none is made here */
+    float *layer; /* [most weights of a layer] owned: as drawn, not in order; or NULL */
     float *draw;  /* [at_once][classes] owned */
     float *prob;  /* [members][at_once][classes] owned */
     const float **member; /* [members] owned: in prob or shared_prob */

@@ -101,13 +101,20 @@ sb_status sb_weight_set_pattern(struct sb_weight *w, const struct sb_pattern *p)
     return SB_OK;
 }
 
+/* Such a weight has nothing but what forward needs. */
+static bool inference(const struct sb_weight *w)
+{
+    return !w->mu_t;
+}
+
 /* ---- a fresh start ------------------------------------------------------------------- */
 
-/* Uniform in +-bound. */
-static void fill_uniform(const struct sb_stream *s, float bound, float *x, size_t n)
+/* Uniform in +-bound: number order[i] of the stream is x[i]; order NULL: number i. */
+static void fill_uniform(const struct sb_stream *s, float bound, const uint32_t *order,
+                         float *x, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        x[i] = bound * (2.0f * sb_rng_uniform(s, i) - 1.0f);
+        x[i] = bound * (2.0f * sb_rng_uniform(s, order ? order[i] : i) - 1.0f);
 }
 
 sb_status sb_weight_start(struct sb_weight *w, uint64_t seed, uint32_t member,
@@ -127,13 +134,43 @@ sb_status sb_weight_start(struct sb_weight *w, uint64_t seed, uint32_t member,
         if (st != SB_OK)
             return st;
     }
-    fill_uniform(&s, sqrtf(6.0f / fan_in), w->mu, w->nnz);
+    fill_uniform(&s, sqrtf(6.0f / fan_in), inference(w) ? w->kernel.perm : NULL, w->mu,
+                 w->nnz);
     for (uint32_t k = 0; w->gauss && k < w->nnz; k++)
         w->rho[k] = rho_init;
     if (w->bias)
-        fill_uniform(&b, 1.0f / sqrtf(fan_in), w->bias, w->conv.out);
+        fill_uniform(&b, 1.0f / sqrtf(fan_in), NULL, w->bias, w->conv.out);
     sb_weight_rest(w);
     return SB_OK;
+}
+
+static void take(const struct sb_weight *w, const float *from, float *to)
+{
+    if (inference(w))
+        sb_sparse_arrange(&w->kernel, from, to);
+    else
+        memcpy(to, from, w->nnz * sizeof *to);
+}
+
+static void give(const struct sb_weight *w, const float *from, float *to)
+{
+    const uint32_t *order = inference(w) ? w->kernel.perm : NULL;
+    for (uint32_t k = 0; k < w->nnz; k++)
+        to[order ? order[k] : k] = from[k];
+}
+
+void sb_weight_take(struct sb_weight *w, const float *mu, const float *rho)
+{
+    take(w, mu, w->mu);
+    if (rho)
+        take(w, rho, w->rho);
+}
+
+void sb_weight_give(const struct sb_weight *w, float *mu, float *rho)
+{
+    give(w, w->mu, mu);
+    if (rho)
+        give(w, w->rho, rho);
 }
 
 void sb_weight_rest(struct sb_weight *w)
@@ -152,16 +189,16 @@ void sb_weight_refresh(const struct sb_env *env, struct sb_weight *w)
 {
     if (w->gauss)
         sb_params_variance(env, w->rho, w->s2, w->nnz);
-    if (!w->mu_t) /* inference */
+    if (inference(w))
         return;
     if (w->blas) {
         sb_dense_transpose(&w->conv, w->mu, w->mu_t);
         if (w->gauss)
             sb_dense_transpose(&w->conv, w->s2, w->s2_t);
     } else {
-        sb_sparse_transpose(&w->kernel, w->mu, w->mu_t);
+        sb_sparse_arrange(&w->kernel, w->mu, w->mu_t);
         if (w->gauss)
-            sb_sparse_transpose(&w->kernel, w->s2, w->s2_t);
+            sb_sparse_arrange(&w->kernel, w->s2, w->s2_t);
     }
 }
 

@@ -1,6 +1,7 @@
 /* weight - the weights of one layer that exist: numbers, gradients, momenta and products.
  *
- * All arrays have one entry per existing weight, in the order of the pattern. A Gaussian
+ * All arrays have one entry per existing weight, in the order of the pattern; for inference,
+ * in the order in which the kernel reads them. A Gaussian
  * weight is N(mu, sigma^2), sigma = softplus(rho); a point weight is mu alone. A layer all
  * of whose weights exist has no pattern and, unless it is small, runs on BLAS. A bias is a point parameter.
  *
@@ -63,6 +64,10 @@ sb_status sb_weight_set_pattern(struct sb_weight *w, const struct sb_pattern *p)
  * +-sqrt(6 / dense fan-in), rho = rho_init, bias uniform in +-1 / sqrt(fan-in), momenta 0. */
 sb_status sb_weight_start(struct sb_weight *w, uint64_t seed, uint32_t member,
                           uint32_t layer, float rho_init);
+
+/* Sets mu and, unless NULL, rho, given in the order of the pattern; and the way back. */
+void sb_weight_take(struct sb_weight *w, const float *mu, const float *rho);
+void sb_weight_give(const struct sb_weight *w, float *mu, float *rho);
 
 /* Momenta become 0. */
 void sb_weight_rest(struct sb_weight *w);

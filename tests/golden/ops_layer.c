@@ -194,8 +194,8 @@ static void check_sparse(struct layer_case *l)
         goto done;
     check_act(c, "y", &l->y);
     sb_act_multiply(env, &l->slope, &l->dy); /* dv */
-    sb_sparse_transpose(&s, v.mu, v.mu_t);
-    sb_sparse_transpose(&s, v.s2, v.s2_t);
+    sb_sparse_arrange(&s, v.mu, v.mu_t);
+    sb_sparse_arrange(&s, v.s2, v.s2_t);
     if (!golden_ok(
             c, sb_sparse_input_gradient(env, &s, &b, v.mu_t, v.s2_t, &l->dx, 0, scratch)))
         goto done;

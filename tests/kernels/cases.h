@@ -184,8 +184,8 @@ static inline void layer_values(struct layer *l, struct dice *d, dice_fn *fn)
         float s = log1pf(expf(l->rho[k]));
         l->s2[k] = s * s;
     }
-    sb_sparse_transpose(&l->sparse, l->mu, l->mu_t);
-    sb_sparse_transpose(&l->sparse, l->s2, l->s2_t);
+    sb_sparse_arrange(&l->sparse, l->mu, l->mu_t);
+    sb_sparse_arrange(&l->sparse, l->s2, l->s2_t);
 }
 
 static inline void layer_init_acts(struct layer *l)

@@ -131,6 +131,9 @@ static void forward_tail(struct trial *t, struct layer *l)
         sb_sparse_init_forward(&alone, &l->conv, l->x.batch, l->sparse.forward.capacity),
         t->name);
     check_must(sb_sparse_set_pattern(&alone, l->row_ptr, l->col), t->name);
+    float *mu = sb_malloc(l->nnz, sizeof *mu), *s2 = sb_malloc(l->nnz, sizeof *s2);
+    sb_sparse_arrange(&alone, l->mu, mu);
+    sb_sparse_arrange(&alone, l->s2, s2);
     for (int form = 1; form < 32; form += 3) {
         struct tail_acts a;
         tail_init(&a, l);
@@ -154,6 +157,10 @@ static void forward_tail(struct trial *t, struct layer *l)
                    t->name);
         tail_slowly(t, &tail, &l->y, &sum);
         w.tail = &tail;
+        if (form % 7) {
+            w.mu = mu;
+            w.s2 = w.s2 ? s2 : NULL;
+        }
         t->allocations = sb_mem_count();
         check_must(sb_sparse_forward(&t->env, form % 7 ? &alone : &l->sparse, &w, &l->x,
                                      &a.y, w.s2 ? &l->slope : NULL,
@@ -167,6 +174,8 @@ static void forward_tail(struct trial *t, struct layer *l)
         tail_fini(&a);
     }
     sb_sparse_fini(&alone);
+    sb_free(mu);
+    sb_free(s2);
     t->allocations = sb_mem_count();
 }
 
@@ -227,8 +236,8 @@ static void shorten(struct trial *t, struct layer *l, uint32_t n)
     l->nnz = n;
     check_must(sb_sparse_set_pattern(&l->sparse, l->row_ptr, l->col), t->name);
     trial_quiet(t, "set pattern");
-    sb_sparse_transpose(&l->sparse, l->mu, l->mu_t);
-    sb_sparse_transpose(&l->sparse, l->s2, l->s2_t);
+    sb_sparse_arrange(&l->sparse, l->mu, l->mu_t);
+    sb_sparse_arrange(&l->sparse, l->s2, l->s2_t);
     trial_quiet(t, "transpose");
 }
 

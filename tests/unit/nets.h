@@ -43,13 +43,10 @@ static inline sb_status nets_make(struct sb_net *net, const struct sb_net_option
     return st == SB_OK ? sb_net_init(net, &sparse) : st;
 }
 
-/* A network of arch on 1 x 28 x 28 (lenet) or 3 x 8 x 8 images, 10 classes; density 1: all
- * dense, else ERK. */
-static inline sb_status nets_init(struct sb_net *net, const char *arch, double density,
-                                  bool gauss)
+static inline struct sb_net_options nets_options(const char *arch, bool gauss)
 {
     bool lenet = strcmp(arch, "lenet") == 0;
-    struct sb_net_options o = {
+    return (struct sb_net_options){
         .arch = arch,
         .channels = lenet ? 1 : 3,
         .height = lenet ? 28 : 8,
@@ -59,6 +56,23 @@ static inline sb_status nets_init(struct sb_net *net, const char *arch, double d
         .threads = 1,
         .gauss = gauss,
     };
+}
+
+/* A network of arch on 1 x 28 x 28 (lenet) or 3 x 8 x 8 images, 10 classes; density 1: all
+ * dense, else ERK. */
+static inline sb_status nets_init(struct sb_net *net, const char *arch, double density,
+                                  bool gauss)
+{
+    struct sb_net_options o = nets_options(arch, gauss);
+    return nets_make(net, &o, sb_topology_erk, density);
+}
+
+/* The same for inference. */
+static inline sb_status nets_init_inference(struct sb_net *net, const char *arch,
+                                            double density, bool gauss)
+{
+    struct sb_net_options o = nets_options(arch, gauss);
+    o.inference = true;
     return nets_make(net, &o, sb_topology_erk, density);
 }
 

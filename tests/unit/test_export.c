@@ -67,7 +67,11 @@ static void same_member(const struct sb_st *st, const struct sb_model *m, uint32
         const struct sb_arch_node *d = &m->arch.node[k];
         if (d->kind == SB_NODE_WEIGHT) {
             const struct sb_member_weight *w = &m->member[i].weight[layer];
-            same_weights(st, name_of(i, d->name, "weight"), d, w, net->weight[layer].mu);
+            float *mu = malloc(w->nnz * sizeof *mu);
+            assert_non_null(mu);
+            sb_weight_give(&net->weight[layer], mu, NULL);
+            same_weights(st, name_of(i, d->name, "weight"), d, w, mu);
+            free(mu);
             if (w->bias)
                 same_vector(st, name_of(i, d->name, "bias"), w->bias, d->conv.out);
             layer++;

@@ -71,6 +71,32 @@ static void a_member_restores_a_network(void **state)
     assert_int_equal(sb_mem_live(), live);
 }
 
+/* Its weights are in the order of its kernels; a member's never are. */
+static void a_network_for_inference_gives_back_what_it_took(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < KINDS; i++) {
+        struct sb_net a, b;
+        struct sb_member m, back;
+        make(&a, i, 1);
+        assert_int_equal(
+            nets_init_inference(&b, kinds[i].arch, kinds[i].density, kinds[i].gauss),
+            SB_OK);
+        save(&m, &a);
+        assert_int_equal(sb_member_load(&m, &env, &b), SB_OK);
+        if (kinds[i].density < 1.0)
+            assert_memory_not_equal(a.weight[1].mu, b.weight[1].mu,
+                                    a.weight[1].nnz * sizeof(float));
+        save(&back, &b);
+        assert_int_equal(m.bytes, back.bytes);
+        assert_memory_equal(m.memory, back.memory, m.bytes);
+        sb_member_fini(&m);
+        sb_member_fini(&back);
+        sb_net_fini(&a);
+        sb_net_fini(&b);
+    }
+}
+
 static void saving_allocates_nothing(void **state)
 {
     (void)state;
@@ -310,6 +336,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_member_restores_a_network),
+        cmocka_unit_test(a_network_for_inference_gives_back_what_it_took),
         cmocka_unit_test(saving_allocates_nothing),
         cmocka_unit_test(a_member_is_compact),
         cmocka_unit_test(a_point_network_takes_the_means),
