@@ -102,12 +102,6 @@ void sb_sparse_arrange(const struct sb_sparse *s, const float *value, float *out
         out[k] = value[s->perm[k]];
 }
 
-void sb_sparse_seal(struct sb_sparse *s)
-{
-    sb_free(s->perm);
-    s->perm = NULL;
-}
-
 /* ---- scratch ------------------------------------------------------------------------- */
 
 static uint32_t band_parts(const struct sb_corr *r, uint32_t tiles, int threads)

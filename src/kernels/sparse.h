@@ -32,7 +32,7 @@ struct sb_sparse {
     uint32_t max_batch;
     struct sb_corr forward, backward;
     uint32_t *perm; /* [capacity] owned: weight k of backward or, if there is none, of
-                     * forward is the pattern's perm[k]. NULL: sealed */
+                     * forward is the pattern's perm[k] */
 };
 
 /* capacity: the most weights a pattern will have. The caller calls sb_sparse_fini, also
@@ -64,9 +64,6 @@ sb_status sb_sparse_forward(const struct sb_env *env, const struct sb_sparse *s,
 /* out[k] = value[perm[k]]: a value of each weight in the order the input gradient takes or,
  * where there is none, forward. */
 void sb_sparse_arrange(const struct sb_sparse *s, const float *value, float *out);
-
-/* Gives back what only sb_sparse_arrange and another pattern need: 4 bytes a weight. */
-void sb_sparse_seal(struct sb_sparse *s);
 
 /* mu_t, s2_t as sb_sparse_arrange gives them. add: dx += instead of dx =. */
 sb_status sb_sparse_input_gradient(const struct sb_env *env, const struct sb_sparse *s,

@@ -53,11 +53,8 @@ static void load_member(void *context, size_t i, int worker)
         st = j->load == SB_LOAD_DRAW ? sb_member_draw(from, &j->env, net, 0)
                                      : sb_member_load(from, &j->env, net);
     sb_failure_note(&j->failure, i, st);
-    for (uint32_t k = 0; st == SB_OK && k < net->arch.weights; k++) {
+    for (uint32_t k = 0; st == SB_OK && k < net->arch.weights; k++)
         sb_pattern_fini(&net->weight[k].pattern); /* the kernel order is enough */
-        if (j->load != SB_LOAD_MEAN)              /* which later draws may replace */
-            sb_sparse_seal(&net->weight[k].kernel);
-    }
 }
 
 /* Threads share out members: meeting once costs less than meeting at every layer. */
