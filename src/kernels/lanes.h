@@ -160,7 +160,11 @@ SB_INLINE v8 v8_pick(v8i mask, v8 yes, v8 no)
 /* 0 where x < 0, else x: a NaN stays one */
 SB_INLINE v8 v8_relu(v8 x)
 {
+#if defined(__AVX2__) /* the second of two operands that do not compare */
+    return (v8)_mm256_max_ps((__m256)v8_set(0.0f), (__m256)x);
+#else
     return (v8)((v8i)x & ~(x < v8_set(0.0f)));
+#endif
 }
 
 /* ((x0 + x1) + (x2 + x3)) + ((x4 + x5) + (x6 + x7)) */
