@@ -44,8 +44,39 @@ sb_status sb_act_shape(struct sb_act *a, uint32_t batch, uint32_t channels,
     a->height = height;
     a->width = width;
     a->blocks = blocks;
+    a->pitch = (size_t)width * SB_LANES;
     a->plane = plane_floats(plane);
     a->block = block;
+    return SB_OK;
+}
+
+/* Half a way of a first-level cache of 64 sets, by which rows of many channels are shifted
+ * against each other, so that the same channels of three rows fall into different sets. */
+enum { SETS = 64, FEW_LINES = 3 * SETS };
+
+size_t sb_act_slice_pitch(uint32_t channels)
+{
+    size_t lines = (size_t)channels * (SB_SLICE + 2) * SB_LANES / LINE_FLOATS;
+    if (lines > FEW_LINES)
+        lines += (SETS + SETS / 2 - lines % SETS) % SETS;
+    return lines * LINE_FLOATS;
+}
+
+sb_status sb_act_shape_sliced(struct sb_act *a, uint32_t batch, uint32_t channels,
+                              uint32_t height, uint32_t width)
+{
+    sb_status st = sb_act_shape(a, batch, channels, height, width);
+    if (st != SB_OK)
+        return st;
+    if (width % SB_SLICE != 0)
+        return sb_fail(SB_EARG, "activations %u wide are not slices of %d", width,
+                       SB_SLICE);
+    /* no overflow: at most a quarter more than planes, which leave room for twice that */
+    a->sliced = true;
+    a->plane = (size_t)(SB_SLICE + 2) * SB_LANES;
+    a->pitch = sb_act_slice_pitch(channels);
+    a->slice = height * a->pitch;
+    a->block = width / SB_SLICE * a->slice;
     return SB_OK;
 }
 

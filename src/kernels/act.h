@@ -10,24 +10,42 @@
  * Planes are an odd number of cache lines apart once they are large, so that the same
  * pixel of many channels does not fall into one cache set. A vector of features (a linear
  * layer's input) is an act of height and width 1.
+ *
+ * What only convolutions read may be sliced instead:
+ *
+ *     data[block][slice][row][channel][8 columns, 2 more][lane]
+ *
+ * A slice is eight columns. Behind them are the one to their right and, before those of the
+ * next channel, the one to their left: they repeat a neighbour's or, at the sides of a
+ * plane, are zero. Columns of a slice are whole cache lines. What a convolution sees from eight pixels of a row is
+ * then one piece of memory, a few rows of all channels, and is read where it is. Only sparse
+ * products write such an act (if they land, see sparse.c) and read it.
  */
 #ifndef SB_KERNELS_ACT_H
 #define SB_KERNELS_ACT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/env.h"
 #include "base/status.h"
 
-enum { SB_LANES = 8 };
+enum {
+    SB_LANES = 8,
+    SB_SLICE = 8, /* columns of a slice, without its neighbours' */
+};
 
 struct sb_act {
     uint32_t batch, channels, height, width;
     uint32_t blocks; /* ceil(batch / 8) */
-    size_t plane;    /* floats from one channel to the next, a multiple of 8 */
-    size_t block;    /* floats from one block of images to the next */
-    float *data;     /* [blocks][channels][plane]; owned if made by sb_act_init */
+    bool sliced;
+    size_t pitch; /* floats from one row to the next */
+    size_t slice; /* floats from one slice to the next */
+    size_t plane; /* floats from one channel to the next, a multiple of 8 */
+    size_t block; /* floats from one block of images to the next */
+    float *data;  /* the first pixel, sb_act_lead floats into its memory; owned if made by
+                  * sb_act_init */
 };
 
 /* Fills in the shape; data stays NULL. SB_EARG for a zero size or one whose elements do
@@ -35,15 +53,28 @@ struct sb_act {
 sb_status sb_act_shape(struct sb_act *a, uint32_t batch, uint32_t channels,
                        uint32_t height, uint32_t width);
 
-/* The same, with memory, all zero. Give it back with sb_act_fini. */
+/* Floats from a row of a slice to the next. */
+size_t sb_act_slice_pitch(uint32_t channels);
+
+/* The same, sliced. SB_EARG, too, when the width is not a multiple of SB_SLICE. */
+sb_status sb_act_shape_sliced(struct sb_act *a, uint32_t batch, uint32_t channels,
+                              uint32_t height, uint32_t width);
+
+/* As sb_act_shape, with memory, all zero. Give it back with sb_act_fini. */
 sb_status sb_act_init(struct sb_act *a, uint32_t batch, uint32_t channels,
                       uint32_t height, uint32_t width);
 void sb_act_fini(struct sb_act *a);
 
-/* Floats of data. */
+/* Floats of memory before the first pixel: the column to its left, a cache line. */
+static inline size_t sb_act_lead(const struct sb_act *a)
+{
+    return a->sliced ? 2 * SB_LANES : 0;
+}
+
+/* Floats of memory. */
 static inline size_t sb_act_size(const struct sb_act *a)
 {
-    return (size_t)a->blocks * a->block;
+    return sb_act_lead(a) + (size_t)a->blocks * a->block;
 }
 
 /* Changes the number of images (at most what the memory was made for: the caller's
@@ -61,6 +92,15 @@ static inline float *sb_act_plane(const struct sb_act *a, uint32_t block,
                                   uint32_t channel)
 {
     return a->data + block * a->block + channel * a->plane;
+}
+
+/* A pixel of channel 0, its first lane. */
+static inline float *sb_act_pixel(const struct sb_act *a, uint32_t block, uint32_t row,
+                                  uint32_t col)
+{
+    float *at = a->data + block * a->block + row * a->pitch;
+    return a->sliced ? at + col / SB_SLICE * a->slice + col % SB_SLICE * (size_t)SB_LANES
+                     : at + col * (size_t)SB_LANES;
 }
 
 /* From and to [batch][channels][height][width]. Loading clears the padding lanes. */

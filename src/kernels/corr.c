@@ -10,6 +10,7 @@
 enum {
     /* A strip and what streams past it share a first-level cache of 32 KiB. */
     STRIP_FLOATS = 32 * 1024 / sizeof(float),
+    SLICE_ROWS = 4, /* of a tile: each is a task, and done row by row */
     PART_ROWS = 80, /* rows a weight-gradient task owns: packing its strip must pay */
 };
 
@@ -43,6 +44,7 @@ static void plan_tile(struct sb_corr *r, uint32_t image_blocks, const struct rea
                               .width = SB_GROUP,
                               .blocks = 1};
     t->groups = t->height * t->width * t->blocks / SB_GROUP;
+    t->step = 1;
     t->row_step = e->row_step;
     t->strip_rows = (t->height - 1) * e->row_pitch + 1 + e->rows;
     for (uint32_t f = 0; f < r->from.phases; f++)
@@ -53,15 +55,9 @@ static void plan_tile(struct sb_corr *r, uint32_t image_blocks, const struct rea
     t->strip_plane = (size_t)t->strip_rows * t->strip_cols * t->blocks * SB_LANES;
 }
 
-static sb_status plan_blocks(struct sb_corr *r, bool halve)
+/* Cuts channels into blocks of up to fit, and rows into parts. */
+static sb_status plan_blocks(struct sb_corr *r, size_t fit, bool halve)
 {
-    size_t channel = r->tile.strip_plane;
-    if (channel / SB_LANES > UINT16_MAX)
-        return sb_fail(SB_EARG,
-                       "kernel too large: one channel needs %zu floats of a strip, "
-                       "at most %d",
-                       channel, UINT16_MAX * SB_LANES);
-    size_t fit = channel < STRIP_FLOATS ? STRIP_FLOATS / channel : 1;
     r->blocks = divide_up(r->from.channels,
                           fit < r->from.channels ? (uint32_t)fit : r->from.channels);
     r->block_channels = divide_up(r->from.channels, r->blocks);
@@ -80,9 +76,10 @@ static sb_status plan_blocks(struct sb_corr *r, bool halve)
 static sb_status allocate(struct sb_corr *r, uint32_t capacity)
 {
     r->capacity = capacity;
-    r->off = sb_malloc(capacity, sizeof *r->off);
+    r->edges = r->edges ? r->edges : 1;
+    r->off = sb_malloc((size_t)r->edges * capacity, sizeof *r->off);
     r->row_ptr = sb_calloc((size_t)r->rows + 1, sizeof *r->row_ptr);
-    r->runs = sb_malloc((size_t)r->blocks * r->rows, sizeof *r->runs);
+    r->runs = sb_malloc((size_t)r->edges * r->blocks * r->rows, sizeof *r->runs);
     r->group_ptr = sb_calloc((size_t)r->blocks * r->parts + 1, sizeof *r->group_ptr);
     r->block_end = sb_malloc((size_t)r->blocks * r->rows, sizeof *r->block_end);
     if (!r->off || !r->row_ptr || !r->runs || !r->group_ptr || !r->block_end)
@@ -95,7 +92,15 @@ static sb_status plan(struct sb_corr *r, uint32_t max_batch, uint32_t capacity,
                       const struct reach *e)
 {
     plan_tile(r, divide_up(max_batch, SB_LANES), e);
-    sb_status st = plan_blocks(r, e->halve);
+    size_t channel = r->tile.strip_plane;
+    assert(channel > 0);
+    if (channel / SB_LANES > UINT16_MAX)
+        return sb_fail(SB_EARG,
+                       "kernel too large: one channel needs %zu floats of a strip, "
+                       "at most %d",
+                       channel, UINT16_MAX * SB_LANES);
+    size_t fit = channel < STRIP_FLOATS ? STRIP_FLOATS / channel : 1;
+    sb_status st = plan_blocks(r, fit, e->halve);
     return st == SB_OK ? allocate(r, capacity) : st;
 }
 
@@ -104,8 +109,83 @@ static uint32_t smaller(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
+/* ---- slices -------------------------------------------------------------------------- */
+
+enum { INNER, TOP, BOTTOM, EDGES };
+
+bool sb_corr_reads_slices(const struct sb_conv *c)
+{
+    bool one = c->kh == 1 && c->kw == 1 && c->pad == 0;
+    bool three = c->kh == 3 && c->kw == 3 && c->pad == 1 && c->height > 1;
+    return (one || three) && c->bands == 0 && c->stride <= 2 &&
+           c->height % c->stride == 0 && c->width % (c->stride * SB_SLICE) == 0 &&
+           sb_act_slice_pitch(c->in) / SB_LANES <= UINT16_MAX / c->kh &&
+           sb_conv_weights(c) <= UINT32_MAX / EDGES;
+}
+
+/* With a stride of 2, the second half of a tile sees the next slice. */
+static sb_status plan_sliced(struct sb_corr *r, const struct sb_conv *c,
+                             uint32_t capacity)
+{
+    r->sliced = true;
+    r->edges = c->pad ? EDGES : 1;
+    r->tile = (struct sb_tile){
+        .height = c->out_height % SLICE_ROWS == 0 ? SLICE_ROWS : 1,
+        .width = SB_SLICE,
+        .blocks = 1,
+        .groups = SB_SLICE / SB_GROUP,
+        .step = c->stride,
+        .pitch = c->stride == 1 ? (size_t)SB_GROUP * SB_LANES
+                                : c->height * sb_act_slice_pitch(c->in),
+    };
+    size_t channel = (size_t)c->kh * c->stride * (SB_SLICE + 2) * SB_LANES;
+    sb_status st = plan_blocks(r, STRIP_FLOATS / channel, false);
+    return st == SB_OK ? allocate(r, capacity) : st;
+}
+
+uint32_t sb_corr_edge(const struct sb_corr *r, uint32_t row)
+{
+    if (r->edges == 1)
+        return INNER;
+    if (row == 0)
+        return TOP;
+    return r->from.step == 1 && row + 1 == r->grid_height ? BOTTOM : INNER;
+}
+
+/* Of the kernel's row and column, counted from the first row a tile sees. */
+static uint16_t slice_place(const struct sb_conv *c, uint32_t channel, uint32_t row,
+                            uint32_t col)
+{
+    return (uint16_t)(row * (sb_act_slice_pitch(c->in) / SB_LANES) +
+                      channel * (SB_SLICE + 2) + col);
+}
+
+/* Gives the first and last rows runs of their own, without the kernel's first or last row. */
+static void order_edges(struct sb_corr *r, const struct sb_conv *c, const uint32_t *col,
+                        uint32_t *perm)
+{
+    uint32_t runs = r->group_ptr[(size_t)r->blocks * r->parts], n = r->nnz;
+    size_t above = sb_act_slice_pitch(c->in) / SB_LANES;
+    for (uint32_t e = TOP; e < r->edges; e++)
+        for (uint32_t i = 0; i < runs; i++) {
+            const struct sb_run *from = &r->runs[i];
+            struct sb_run *to = &r->runs[e * runs + i];
+            *to = (struct sb_run){.row = from->row, .first = n};
+            for (uint32_t k = from->first; k < from->first + from->count; k++) {
+                uint32_t row = col[perm[k]] % (c->kh * c->kw) / c->kw;
+                if (row == (e == TOP ? 0 : c->kh - 1))
+                    continue;
+                perm[n] = perm[k];
+                r->off[n++] = (uint16_t)(r->off[k] - (e == TOP ? above : 0));
+            }
+            to->count = n - to->first;
+        }
+    r->placed = n;
+}
+
 sb_status sb_corr_init_forward(struct sb_corr *r, const struct sb_conv *c,
-                               uint32_t max_batch, uint32_t capacity, bool gradient)
+                               uint32_t max_batch, uint32_t capacity,
+                               const struct sb_corr_use *use)
 {
     *r = (struct sb_corr){
         .from = {.channels = c->in,
@@ -123,13 +203,15 @@ sb_status sb_corr_init_forward(struct sb_corr *r, const struct sb_conv *c,
         .grid_height = c->out_height,
         .grid_width = c->out_width,
     };
+    if (use->sliced)
+        return plan_sliced(r, c, capacity);
     /* A strided tile sees so much of a plane that a low one leaves room for twice the
      * channels, and so for runs of twice the length. */
     struct reach e = {.row_pitch = c->kh == 1 ? 1 : c->stride,
                       .row_step = c->kh == 1 ? c->stride : 1,
                       .rows = c->kh - 1,
-                      .height = gradient || c->stride == 1 || c->kh == 1 ? 4 : 2,
-                      .halve = gradient};
+                      .height = use->gradient || c->stride == 1 || c->kh == 1 ? 4 : 2,
+                      .halve = use->gradient};
     for (uint32_t f = 0; f < r->from.phases; f++) {
         r->from.origin_y[f] = -(int32_t)c->pad;
         r->from.origin_x[f] = (int32_t)f - (int32_t)c->pad;
@@ -269,7 +351,8 @@ static void place_run(struct sb_corr *r, const struct sb_conv *c,
     for (uint32_t k = 0; k < run->count; k++) {
         uint32_t at = col[first + k], a = at % taps / c->kw, b = at % c->kw;
         r->off[run->first + k] =
-            strip_place(r, at / taps, b % c->stride, a, b / c->stride);
+            r->sliced ? slice_place(c, at / taps, a, b)
+                      : strip_place(r, at / taps, b % c->stride, a, b / c->stride);
     }
 }
 
@@ -277,7 +360,7 @@ void sb_corr_order_forward(struct sb_corr *r, const struct sb_conv *c,
                            const uint32_t *row_ptr, const uint32_t *col, uint32_t *perm)
 {
     uint32_t taps = c->kh * c->kw, n = 0;
-    r->nnz = row_ptr[c->out];
+    r->nnz = r->placed = row_ptr[c->out];
     r->dense = r->nnz == sb_conv_weights(c);
     r->in_order = perm != NULL;
     memcpy(r->row_ptr, row_ptr, ((size_t)c->out + 1) * sizeof *row_ptr);
@@ -295,6 +378,8 @@ void sb_corr_order_forward(struct sb_corr *r, const struct sb_conv *c,
             perm[n++] = first + k;
         place_run(r, c, run, col, first);
     }
+    if (perm && r->edges > 1)
+        order_edges(r, c, col, perm);
 }
 
 void sb_corr_order_backward(struct sb_corr *r, const struct sb_conv *c,
@@ -304,7 +389,7 @@ void sb_corr_order_backward(struct sb_corr *r, const struct sb_conv *c,
     struct phase_axis x = phase_axis(c->kw, c->stride, c->pad);
     uint32_t taps = c->kh * c->kw, nnz = row_ptr[c->out];
     assert(taps > 0);
-    r->nnz = nnz;
+    r->nnz = r->placed = nnz;
     r->dense = nnz == sb_conv_weights(c) && r->to.phases == 1;
     memset(r->row_ptr, 0, ((size_t)r->rows + 1) * sizeof *r->row_ptr);
     memset(r->block_end, 0, (size_t)r->rows * r->blocks * sizeof *r->block_end);
@@ -355,10 +440,12 @@ struct sb_box sb_corr_tile(const struct sb_corr *r, uint32_t index)
     uint32_t across = divide_up(r->grid_width, t->width);
     uint32_t down = divide_up(r->grid_height, t->height);
     assert(across > 0 && down > 0);
+    uint32_t in_plane = index % (across * down);
+    /* down a slice, since the next row sees most of what this one saw */
     return (struct sb_box){
         .block = index / (across * down) * t->blocks,
-        .row = index / across % down * t->height,
-        .col = index % across * t->width,
+        .row = (r->sliced ? in_plane % down : in_plane / across) * t->height,
+        .col = (r->sliced ? in_plane / down : in_plane % across) * t->width,
         .blocks = t->blocks,
         .height = t->height,
         .width = t->width,

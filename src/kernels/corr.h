@@ -30,6 +30,14 @@
  * part), a part being up to PART_ROWS rows, and sorted by length within a group: equal
  * lengths in a row let the branch predictor foresee where the loop ends.
  *
+ * Sliced activations (act.h) are read where they are: a tile is eight pixels of a row, and
+ * what it sees of all channels is its strip, with the places
+ *
+ *     [row][channel][column of the slice]
+ *
+ * There are no zeros above and below a plane. The first and the last row of a 3x3 kernel
+ * have runs of their own instead, without the weights that would meet them: `edges`.
+ *
  * The order of a sum - blocks ascending, within a block columns ascending - is thereby
  * fixed by the geometry alone, for every instruction set and number of threads.
  */
@@ -61,6 +69,7 @@ struct sb_tile {
     uint32_t strip_rows, strip_cols; /* of one channel; the columns of all phases */
     uint32_t
         phase_col[SB_MAX_STRIDE + 1]; /* where those of a phase begin; the last: end */
+    uint32_t step;      /* vectors in the strip from a vector of a group to the next */
     uint32_t row_step;  /* rows of the plane from a row of the strip to the next */
     size_t pitch;       /* floats in the strip from a group to the next */
     size_t strip_plane; /* floats of one channel */
@@ -88,29 +97,45 @@ struct sb_corr {
     uint32_t rows;                   /* output channels * phases */
     uint32_t blocks, block_channels; /* of input channels */
     uint32_t parts, part_rows;
-    uint32_t capacity;   /* weights there is room for */
-    uint32_t nnz;        /* weights there are */
-    bool dense;          /* all there could be */
-    bool in_order;       /* weights follow each other as runs do */
-    uint16_t *off;       /* [capacity] owned; vectors */
-    uint32_t *row_ptr;   /* [rows + 1] owned */
-    struct sb_run *runs; /* [blocks * rows] owned; where sums neither begin nor end, empty
-                          * ones are left out */
-    uint32_t *group_ptr; /* [blocks * parts + 1] owned: runs of (block, part) */
+    uint32_t capacity; /* weights there is room for */
+    uint32_t nnz;      /* weights there are */
+    uint32_t edges;    /* 3: runs are there for inner, first and last rows; 1: for all */
+    uint32_t placed;   /* weights in the order of the product, with those of edges */
+    bool dense;        /* all there could be */
+    bool in_order;     /* weights follow each other as runs do */
+    bool sliced;       /* the input is, and read where it is */
+    uint16_t *off;     /* [edges * capacity] owned; vectors */
+    uint32_t *row_ptr; /* [rows + 1] owned */
+    struct sb_run
+        *runs; /* [edges][blocks * rows] owned; where sums neither begin nor end,
+                          * empty ones are left out */
+    uint32_t *group_ptr; /* [blocks * parts + 1] owned: runs of (block, part); those of an
+                          * edge are that many further on as there are without edges */
     uint32_t *block_end; /* [rows][blocks] owned: where a row leaves a block */
 };
 
-/* Plans for batches of up to max_batch images and patterns of up to capacity weights. A
- * weight gradient wants larger tiles. The caller calls sb_corr_fini, also after a failure. */
+/* Whether forward can read sliced activations: a lane is an image, and eight pixels of a
+ * row see nothing beyond a slice, or two with a stride of 2. */
+bool sb_corr_reads_slices(const struct sb_conv *c);
+
+/* What forward is planned for, besides itself. */
+struct sb_corr_use {
+    bool gradient; /* the weight gradient, too, which wants larger tiles */
+    bool sliced; /* inputs are, which sb_corr_reads_slices allows; nobody squares them */
+};
+
+/* Plans for batches of up to max_batch images and patterns of up to capacity weights. The
+ * caller calls sb_corr_fini, also after a failure. */
 sb_status sb_corr_init_forward(struct sb_corr *r, const struct sb_conv *c,
-                               uint32_t max_batch, uint32_t capacity, bool gradient);
+                               uint32_t max_batch, uint32_t capacity,
+                               const struct sb_corr_use *use);
 sb_status sb_corr_init_backward(struct sb_corr *r, const struct sb_conv *c,
                                 uint32_t max_batch, uint32_t capacity);
 void sb_corr_fini(struct sb_corr *r);
 
 /* Takes a pattern in compressed rows, [out] x [in * kh * kw], already checked, and tells
- * which weight the k-th of the product is: perm[k]. Forward without perm keeps the order of
- * the pattern. No allocation. */
+ * which weight the k-th of the product is: perm[k], k < placed; the first nnz are all
+ * different. Forward without perm keeps the order of the pattern. No allocation. */
 void sb_corr_order_forward(struct sb_corr *r, const struct sb_conv *c,
                            const uint32_t *row_ptr, const uint32_t *col, uint32_t *perm);
 void sb_corr_order_backward(struct sb_corr *r, const struct sb_conv *c,
@@ -118,6 +143,10 @@ void sb_corr_order_backward(struct sb_corr *r, const struct sb_conv *c,
 
 /* Tiles of a batch of this many image blocks. */
 uint32_t sb_corr_tiles(const struct sb_corr *r, uint32_t image_blocks);
+
+/* Which runs a tile's row takes: 0, or 1 and 2 for the first and last row of a sliced
+ * plane, if they have some of their own. */
+uint32_t sb_corr_edge(const struct sb_corr *r, uint32_t row);
 
 /* Where tile t lies. Its extent is always the plan's; see epilogue.h for its vectors. */
 struct sb_box sb_corr_tile(const struct sb_corr *r, uint32_t t);

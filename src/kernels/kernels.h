@@ -37,17 +37,23 @@ struct sb_landing {
     const float *scale, *shift; /* [rows] sums = sums * scale + shift */
     const float *after;         /* sums += after */
     int relu;
-    float *y;            /* what comes out */
-    size_t plane, pitch; /* floats of all of them from a row to the next, of a group */
+    float *y;                      /* what comes out */
+    size_t plane, pitch;           /* floats of y from a row to the next, of a group */
+    size_t side_plane, side_pitch; /* of add, sum and after */
+    /* floats from the first vector of even and odd groups of y, and from the last, to where
+     * it is repeated for the slice beside; 0: nowhere. At an outer side zeros are stored */
+    ptrdiff_t left[2], right[2];
+    int left_outer, right_outer;
 };
 
 /* The runs of one (block, part), with their places in the strip. */
 struct sb_runs {
     const struct sb_run *run; /* [count] */
     size_t count;
-    uint32_t row0;       /* rows are counted from here in acc and dy */
-    uint32_t groups;     /* of the tile: 2 or 4 */
-    size_t pitch;        /* floats in the strip from a group to the next */
+    uint32_t row0;   /* rows are counted from here in acc and dy */
+    uint32_t groups; /* of the tile: 2 or 4 */
+    uint32_t step;   /* vectors in the strip from one of a group to the next: 1 or 2 */
+    size_t pitch;    /* floats in the strip from a group to the next */
     const uint16_t *off; /* [nnz] vectors */
     const float *strip;
     int dense;                        /* all rows have all weights: the same places */

@@ -31,21 +31,27 @@ struct sums8 {
     v8 a0, a1, a2, a3, a4, a5, a6, a7;
 };
 
-SB_INLINE void add_weight(struct sums8 *s, const float *strip, size_t off, size_t pitch,
-                          v8 w)
+/* Where eight vectors of a row are in the strip, from the place of a weight on: step
+ * vectors apart, and the second group pitch floats behind the first. */
+struct spread {
+    size_t step, pitch;
+};
+
+SB_INLINE void add_weight(struct sums8 *s, const float *strip, size_t off,
+                          const struct spread p, v8 w)
 {
-    const float *x = strip + off * 8, *y = x + pitch;
+    const float *x = strip + off * 8, *y = x + p.pitch;
     s->a0 = v8_fma(w, v8_load(x), s->a0);
-    s->a1 = v8_fma(w, v8_load(x + 8), s->a1);
-    s->a2 = v8_fma(w, v8_load(x + 16), s->a2);
-    s->a3 = v8_fma(w, v8_load(x + 24), s->a3);
+    s->a1 = v8_fma(w, v8_load(x + 8 * p.step), s->a1);
+    s->a2 = v8_fma(w, v8_load(x + 16 * p.step), s->a2);
+    s->a3 = v8_fma(w, v8_load(x + 24 * p.step), s->a3);
     s->a4 = v8_fma(w, v8_load(y), s->a4);
-    s->a5 = v8_fma(w, v8_load(y + 8), s->a5);
-    s->a6 = v8_fma(w, v8_load(y + 16), s->a6);
-    s->a7 = v8_fma(w, v8_load(y + 24), s->a7);
+    s->a5 = v8_fma(w, v8_load(y + 8 * p.step), s->a5);
+    s->a6 = v8_fma(w, v8_load(y + 16 * p.step), s->a6);
+    s->a7 = v8_fma(w, v8_load(y + 24 * p.step), s->a7);
 }
 
-SB_INLINE void add_weights(struct sums8 *s, const float *strip, size_t pitch,
+SB_INLINE void add_weights(struct sums8 *s, const float *strip, const struct spread p,
                            const uint16_t *off, const float *weight, size_t n)
 {
     size_t k = 0;
@@ -53,13 +59,13 @@ SB_INLINE void add_weights(struct sums8 *s, const float *strip, size_t pitch,
         v8 w = v8_quad(weight + k);
         uint64_t at;
         memcpy(&at, off + k, sizeof at);
-        add_weight(s, strip, at & 0xffff, pitch, v8_of_quad(w, 0));
-        add_weight(s, strip, at >> 16 & 0xffff, pitch, v8_of_quad(w, 1));
-        add_weight(s, strip, at >> 32 & 0xffff, pitch, v8_of_quad(w, 2));
-        add_weight(s, strip, at >> 48, pitch, v8_of_quad(w, 3));
+        add_weight(s, strip, at & 0xffff, p, v8_of_quad(w, 0));
+        add_weight(s, strip, at >> 16 & 0xffff, p, v8_of_quad(w, 1));
+        add_weight(s, strip, at >> 32 & 0xffff, p, v8_of_quad(w, 2));
+        add_weight(s, strip, at >> 48, p, v8_of_quad(w, 3));
     }
     for (; k < n; k++)
-        add_weight(s, strip, off[k], pitch, v8_set(weight[k]));
+        add_weight(s, strip, off[k], p, v8_set(weight[k]));
 }
 
 SB_INLINE struct sums8 begin_sums(const struct sb_runs *r, uint32_t row, const float *acc,
@@ -96,37 +102,43 @@ SB_INLINE enum landing_kind landing_kind(const struct sb_landing *l)
     return l->scale && l->relu ? NORM_RELU : ANY_LANDING;
 }
 
-/* Four vectors of the output, at floats from its start. */
+/* Four vectors of the output: group g of a row. */
 SB_INLINE void land_group(const struct sb_landing *l, const enum landing_kind kind,
-                          uint32_t row, size_t at, v8 a, v8 b, v8 c, v8 d)
+                          uint32_t row, uint32_t g, v8 a, v8 b, v8 c, v8 d)
 {
     const bool any = kind == ANY_LANDING;
+    size_t side = row * l->side_plane + g * l->side_pitch;
     if (any && l->add) {
-        const float *x = l->add + at;
+        const float *x = l->add + side;
         a += v8_load(x), b += v8_load(x + 8), c += v8_load(x + 16), d += v8_load(x + 24);
     }
     if (any && l->sum)
-        store_group(l->sum + at, a, b, c, d);
+        store_group(l->sum + side, a, b, c, d);
     if (any ? l->scale != NULL : kind == NORM_RELU) {
         v8 m = v8_set(l->scale[row]), n = v8_set(l->shift[row]);
         a = v8_fma(a, m, n), b = v8_fma(b, m, n), c = v8_fma(c, m, n),
         d = v8_fma(d, m, n);
     }
     if (any && l->after) {
-        const float *x = l->after + at;
+        const float *x = l->after + side;
         a += v8_load(x), b += v8_load(x + 8), c += v8_load(x + 16), d += v8_load(x + 24);
     }
     if (any ? l->relu : kind == NORM_RELU)
         a = v8_relu(a), b = v8_relu(b), c = v8_relu(c), d = v8_relu(d);
-    store_group(l->y + at, a, b, c, d);
+    float *y = l->y + row * l->plane + g * l->pitch;
+    store_group(y, a, b, c, d);
+    if (l->left[g % 2])
+        v8_store(y + l->left[g % 2], l->left_outer ? v8_set(0.0f) : a);
+    if (l->right[g % 2])
+        v8_store(y + 24 + l->right[g % 2], l->right_outer ? v8_set(0.0f) : d);
 }
 
 /* What is added to a later row: rows are planes apart, which no prefetcher follows. */
 SB_INLINE void ask_for_summand(const struct sb_runs *r, const struct sb_run *run,
                                const float *summand)
 {
-    const float *x = summand + run->row * r->landing->plane;
-    for (uint32_t g = 0; g < r->groups; g++, x += r->landing->pitch) {
+    const float *x = summand + run->row * r->landing->side_plane;
+    for (uint32_t g = 0; g < r->groups; g++, x += r->landing->side_pitch) {
         __builtin_prefetch(x); /* four vectors are two cache lines */
         __builtin_prefetch(x + 16);
     }
@@ -143,16 +155,15 @@ SB_INLINE void ask_for_summands(const struct sb_runs *r, const struct sb_run *ru
 /* Groups g and g + 1 of a run. */
 SB_INLINE void accumulate_pair(const struct sb_runs *r, const struct sb_run *run,
                                const float *weight, uint32_t g, float *acc,
-                               const int first, const enum landing_kind kind)
+                               const struct spread p, const int first,
+                               const enum landing_kind kind)
 {
     struct sums8 s = begin_sums(r, run->row, acc, first);
-    add_weights(&s, r->strip + g * r->pitch, r->pitch, r->off + run->first,
-                weight + run->first, run->count);
+    add_weights(&s, r->strip + g * p.pitch, p, r->off + run->first, weight + run->first,
+                run->count);
     if (kind != TO_ACC) {
-        const struct sb_landing *l = r->landing;
-        size_t at = run->row * l->plane + g * l->pitch;
-        land_group(l, kind, run->row, at, s.a0, s.a1, s.a2, s.a3);
-        land_group(l, kind, run->row, at + l->pitch, s.a4, s.a5, s.a6, s.a7);
+        land_group(r->landing, kind, run->row, g, s.a0, s.a1, s.a2, s.a3);
+        land_group(r->landing, kind, run->row, g + 1, s.a4, s.a5, s.a6, s.a7);
         return;
     }
     store_group(acc, s.a0, s.a1, s.a2, s.a3);
@@ -186,9 +197,9 @@ SB_INLINE void ask_for_weights(const struct sb_runs *r, const struct sb_run *run
 /* One group of n runs with the same places: a vector of the strip serves n weights. */
 SB_INLINE void accumulate_rows(const struct sb_runs *r, const struct sb_run *run,
                                const size_t n, const float *weight, uint32_t g,
-                               float *acc)
+                               float *acc, const struct spread p)
 {
-    const float *strip = r->strip + g * r->pitch, *w[DENSE_ROWS];
+    const float *strip = r->strip + g * p.pitch, *w[DENSE_ROWS];
     const uint16_t *off = r->off + run->first;
     size_t floats = (size_t)r->groups * SB_GROUP * 8;
     v8 a[DENSE_ROWS][4];
@@ -209,7 +220,7 @@ SB_INLINE void accumulate_rows(const struct sb_runs *r, const struct sb_run *run
             b[i] = v8_set(w[i][k]);
 #pragma GCC unroll 4
         for (size_t v = 0; v < 4; v++) {
-            v8 xv = v8_load(x + 8 * v);
+            v8 xv = v8_load(x + 8 * p.step * v);
 #pragma GCC unroll 3
             for (size_t i = 0; i < n; i++)
                 a[i][v] = v8_fma(b[i], xv, a[i][v]);
@@ -218,31 +229,32 @@ SB_INLINE void accumulate_rows(const struct sb_runs *r, const struct sb_run *run
 #pragma GCC unroll 3
     for (size_t i = 0; i < n; i++) {
         if (r->landing)
-            land_group(r->landing, ANY_LANDING, run[i].row,
-                       run[i].row * r->landing->plane + g * r->landing->pitch, a[i][0],
-                       a[i][1], a[i][2], a[i][3]);
+            land_group(r->landing, ANY_LANDING, run[i].row, g, a[i][0], a[i][1], a[i][2],
+                       a[i][3]);
         else
             store_group(acc + (run[i].row - r->row0) * floats + g * 32, a[i][0], a[i][1],
                         a[i][2], a[i][3]);
     }
 }
 
-static void accumulate_dense(const struct sb_runs *r, const float *weight, float *acc)
+SB_INLINE void accumulate_dense(const struct sb_runs *r, const float *weight, float *acc,
+                                const struct spread p)
 {
     size_t i = 0;
     for (; i + DENSE_ROWS <= r->count; i += DENSE_ROWS) {
         for (size_t k = i + DENSE_ROWS; k < i + 2 * DENSE_ROWS && k < r->count; k++)
             ask_for_summands(r, r->run + k);
         for (uint32_t g = 0; g < r->groups; g++)
-            accumulate_rows(r, r->run + i, DENSE_ROWS, weight, g, acc);
+            accumulate_rows(r, r->run + i, DENSE_ROWS, weight, g, acc, p);
     }
     for (; i < r->count; i++)
         for (uint32_t g = 0; g < r->groups; g++)
-            accumulate_rows(r, r->run + i, 1, weight, g, acc);
+            accumulate_rows(r, r->run + i, 1, weight, g, acc, p);
 }
 
 SB_INLINE void accumulate_runs(const struct sb_runs *r, const float *weight, float *acc,
-                               const int first, const enum landing_kind kind)
+                               const struct spread p, const int first,
+                               const enum landing_kind kind)
 {
     size_t floats = (size_t)r->groups * SB_GROUP * 8;
     for (size_t i = 0; i < r->count; i++) {
@@ -254,39 +266,50 @@ SB_INLINE void accumulate_runs(const struct sb_runs *r, const float *weight, flo
             ask_for_run(r, run + 2, weight);
         if (kind == ANY_LANDING && i + AHEAD < r->count)
             ask_for_summands(r, run + AHEAD);
-        accumulate_pair(r, run, weight, 0, sums, first, kind);
+        accumulate_pair(r, run, weight, 0, sums, p, first, kind);
         if (r->groups == 4)
-            accumulate_pair(r, run, weight, 2, sums + 64, first, kind);
+            accumulate_pair(r, run, weight, 2, sums + 64, p, first, kind);
     }
 }
 
 SB_INLINE void accumulate_from(const struct sb_runs *r, const float *weight, float *acc,
-                               const int first)
+                               const struct spread p, const int first)
 {
     switch (landing_kind(r->landing)) {
     case TO_ACC:
-        accumulate_runs(r, weight, acc, first, TO_ACC);
+        accumulate_runs(r, weight, acc, p, first, TO_ACC);
         break;
     case STORED:
-        accumulate_runs(r, weight, acc, first, STORED);
+        accumulate_runs(r, weight, acc, p, first, STORED);
         break;
     case NORM_RELU:
-        accumulate_runs(r, weight, acc, first, NORM_RELU);
+        accumulate_runs(r, weight, acc, p, first, NORM_RELU);
         break;
     case ANY_LANDING:
-        accumulate_runs(r, weight, acc, first, ANY_LANDING);
+        accumulate_runs(r, weight, acc, p, first, ANY_LANDING);
         break;
     }
 }
 
-static void accumulate(const struct sb_runs *r, const float *weight, float *acc)
+SB_INLINE void accumulate_by(const struct sb_runs *r, const float *weight, float *acc,
+                             const struct spread p)
 {
     if (r->dense)
-        accumulate_dense(r, weight, acc);
+        accumulate_dense(r, weight, acc, p);
     else if (r->first)
-        accumulate_from(r, weight, acc, 1);
+        accumulate_from(r, weight, acc, p, 1);
     else
-        accumulate_from(r, weight, acc, 0);
+        accumulate_from(r, weight, acc, p, 0);
+}
+
+static void accumulate(const struct sb_runs *r, const float *weight, float *acc)
+{
+    if (r->step == 2)
+        accumulate_by(r, weight, acc, (struct spread){2, r->pitch});
+    else if (r->pitch == 32) /* eight vectors in a row */
+        accumulate_by(r, weight, acc, (struct spread){1, 32});
+    else
+        accumulate_by(r, weight, acc, (struct spread){1, r->pitch});
 }
 
 /* ---- weight gradient ----------------------------------------------------------------- */

@@ -45,19 +45,26 @@ static void pack(const struct sb_window *w, float *strip)
                                          i % t->blocks, l);
 }
 
-/* One finished sum of a row, i floats from the row's first. */
-static void land(const struct sb_landing *l, uint32_t row, size_t i, float sum)
+/* One finished sum of a row, i floats from its group's first. */
+static void land(const struct sb_landing *l, uint32_t row, size_t group, size_t i,
+                 float sum)
 {
-    size_t at = row * l->plane + i;
+    size_t side = row * l->side_plane + group * l->side_pitch + i;
+    float *y = l->y + row * l->plane + group * l->pitch + i;
+    ptrdiff_t left = l->left[group % 2], right = l->right[group % 2];
     if (l->add)
-        sum += l->add[at];
+        sum += l->add[side];
     if (l->sum)
-        l->sum[at] = sum;
+        l->sum[side] = sum;
     if (l->scale)
         sum = fmaf(sum, l->scale[row], l->shift[row]);
     if (l->after)
-        sum += l->after[at];
-    l->y[at] = l->relu && sum < 0.0f ? 0.0f : sum;
+        sum += l->after[side];
+    *y = l->relu && sum < 0.0f ? 0.0f : sum;
+    if (left && i / 8 == 0)
+        y[left] = l->left_outer ? 0.0f : *y;
+    if (right && i / 8 == SB_GROUP - 1)
+        y[right] = l->right_outer ? 0.0f : *y;
 }
 
 static void accumulate_row(const struct sb_runs *r, const struct sb_run *run,
@@ -65,11 +72,12 @@ static void accumulate_row(const struct sb_runs *r, const struct sb_run *run,
 {
     for (size_t i = 0; i < (size_t)r->groups * SB_GROUP * 8; i++) {
         size_t group = i / 32, at = i % 32;
+        const float *x = r->strip + group * r->pitch + at / 8 * r->step * 8 + at % 8;
         float sum = !r->first ? acc[i] : r->start ? r->start[run->row] : 0.0f;
         for (size_t k = run->first; k < run->first + run->count; k++)
-            sum = fmaf(weight[k], r->strip[r->off[k] * 8 + group * r->pitch + at], sum);
+            sum = fmaf(weight[k], x[r->off[k] * 8], sum);
         if (r->landing)
-            land(r->landing, run->row, group * r->landing->pitch + at, sum);
+            land(r->landing, run->row, group, at, sum);
         else
             acc[i] = sum;
     }

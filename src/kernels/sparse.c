@@ -22,7 +22,7 @@ enum {
 /* ---- life ---------------------------------------------------------------------------- */
 
 static sb_status init(struct sb_sparse *s, const struct sb_conv *c, uint32_t max_batch,
-                      uint32_t capacity, bool gradient)
+                      uint32_t capacity, const struct sb_corr_use *use)
 {
     *s = (struct sb_sparse){.conv = *c, .max_batch = max_batch};
     if (max_batch == 0)
@@ -30,24 +30,26 @@ static sb_status init(struct sb_sparse *s, const struct sb_conv *c, uint32_t max
     if (capacity == 0 || capacity > sb_conv_weights(c))
         return sb_fail(SB_EARG, "%u of %u weights: must be at least 1 and at most all",
                        capacity, sb_conv_weights(c));
-    sb_status st = sb_corr_init_forward(&s->forward, c, max_batch, capacity, gradient);
+    sb_status st = sb_corr_init_forward(&s->forward, c, max_batch, capacity, use);
     if (st != SB_OK)
         return st;
-    s->perm = sb_malloc(capacity, sizeof *s->perm);
+    s->perm = sb_malloc(sb_sparse_room_for(s), sizeof *s->perm);
     return s->perm ? SB_OK
                    : sb_fail(SB_ENOMEM, "no memory to order %u weights", capacity);
 }
 
 sb_status sb_sparse_init_forward(struct sb_sparse *s, const struct sb_conv *c,
-                                 uint32_t max_batch, uint32_t capacity)
+                                 uint32_t max_batch, uint32_t capacity, bool sliced)
 {
-    return init(s, c, max_batch, capacity, false);
+    const struct sb_corr_use use = {.sliced = sliced};
+    return init(s, c, max_batch, capacity, &use);
 }
 
 sb_status sb_sparse_init(struct sb_sparse *s, const struct sb_conv *c, uint32_t max_batch,
                          uint32_t capacity)
 {
-    sb_status st = init(s, c, max_batch, capacity, true);
+    const struct sb_corr_use use = {.gradient = true};
+    sb_status st = init(s, c, max_batch, capacity, &use);
     return st == SB_OK ? sb_corr_init_backward(&s->backward, c, max_batch, capacity) : st;
 }
 
@@ -96,9 +98,14 @@ sb_status sb_sparse_set_pattern(struct sb_sparse *s, const uint32_t *row_ptr,
     return SB_OK;
 }
 
+size_t sb_sparse_room_for(const struct sb_sparse *s)
+{
+    return (size_t)s->forward.edges * s->forward.capacity;
+}
+
 void sb_sparse_arrange(const struct sb_sparse *s, const float *value, float *out)
 {
-    for (uint32_t k = 0; k < s->forward.nnz; k++)
+    for (uint32_t k = 0; k < s->forward.placed; k++)
         out[k] = value[s->perm[k]];
 }
 
@@ -113,7 +120,7 @@ static uint32_t band_parts(const struct sb_corr *r, uint32_t tiles, int threads)
 
 static size_t strip_floats(const struct sb_corr *r)
 {
-    return r->block_channels * r->tile.strip_plane;
+    return r->block_channels * r->tile.strip_plane; /* sliced: none */
 }
 
 /* Floats of the sums of the largest band, one stream. */
@@ -243,6 +250,7 @@ struct sb_runs sb_sparse_runs(const struct sb_corr *r, uint32_t block, uint32_t 
         .count = group[1] - group[0],
         .row0 = row0,
         .groups = r->tile.groups,
+        .step = r->tile.step,
         .pitch = r->tile.pitch,
         .off = r->off,
         .strip = strip,
@@ -251,37 +259,12 @@ struct sb_runs sb_sparse_runs(const struct sb_corr *r, uint32_t block, uint32_t 
     };
 }
 
-/* Where a tile's rows lie in an act; NULL stays NULL. */
-static float *tile_in(const struct sb_act *a, const struct sb_box *at)
-{
-    return a ? sb_act_plane(a, at->block, 0) +
-                   ((size_t)at->row * a->width + at->col) * SB_LANES
-             : NULL;
-}
-
-static struct sb_landing landing(const struct products *p, const struct sb_box *at)
-{
-    struct sb_landing l = {.y = tile_in(p->y, at),
-                           .plane = p->y->plane,
-                           .pitch = (size_t)p->y->width * SB_LANES};
-    const struct sb_tail *t = p->forward->tail;
-    if (!t)
-        return l;
-    l.add = tile_in(t->add, at);
-    l.sum = tile_in(t->sum, at);
-    l.scale = t->scale;
-    l.shift = t->shift;
-    l.after = tile_in(t->after, at);
-    l.relu = t->relu;
-    return l;
-}
-
 /* A piece of work: the parts of a band over one tile. */
 struct piece {
     struct sb_box at;
     uint32_t part, part_end;
     const struct sb_sparse_room *m;
-    const struct sb_landing *landing; /* or NULL */
+    struct sb_landing *landing; /* or NULL */
 };
 
 /* Puts a channel block of `in` into the strip, and asks for the next one. */
@@ -296,14 +279,27 @@ static void fill_strip(const struct products *p, const struct sb_act *in,
     ask_for(&w);
 }
 
+/* What the tile sees of a sliced input, from the first row and column it does. */
+static const float *seen_slice(const struct products *p, const struct piece *c)
+{
+    const struct sb_conv *v = &p->sparse->conv;
+    uint32_t row = v->stride * c->at.row;
+    row -= row >= v->pad ? v->pad : row;
+    return sb_act_pixel(p->in, c->at.block, row, v->stride * c->at.col) -
+           v->pad * (size_t)SB_LANES;
+}
+
 /* The strip times the weights of its channel block. */
 static void add_stream(const struct products *p, const struct piece *c, uint32_t block,
                        const float *weight, const float *start, float *acc)
 {
     const struct sb_corr *r = p->corr;
+    const float *strip = r->sliced ? seen_slice(p, c) : c->m->strip;
+    size_t edge =
+        (size_t)sb_corr_edge(r, c->at.row) * r->group_ptr[(size_t)r->blocks * r->parts];
     for (uint32_t q = c->part; q < c->part_end; q++) {
-        struct sb_runs rs =
-            sb_sparse_runs(r, block, q, c->part * r->part_rows, c->m->strip);
+        struct sb_runs rs = sb_sparse_runs(r, block, q, c->part * r->part_rows, strip);
+        rs.run += edge;
         rs.first = block == 0;
         rs.start = start;
         rs.landing = block + 1 == r->blocks ? c->landing : NULL;
@@ -313,7 +309,8 @@ static void add_stream(const struct products *p, const struct piece *c, uint32_t
 
 static void add_block(const struct products *p, const struct piece *c, uint32_t block)
 {
-    fill_strip(p, p->in, c, block);
+    if (!p->corr->sliced)
+        fill_strip(p, p->in, c, block);
     add_stream(p, c, block, p->w1, p->start, c->m->acc);
     if (!p->w2)
         return;
@@ -324,6 +321,14 @@ static void add_block(const struct products *p, const struct piece *c, uint32_t 
         p->env->kernels->square(c->m->strip, sb_sparse_strip_vectors(p->corr, &w));
     }
     add_stream(p, c, block, p->w2, NULL, c->m->var);
+}
+
+/* A tile of slices is done row by row. */
+static void next_row(const struct products *p, struct piece *c)
+{
+    assert(c->landing); /* slices land: check_slices */
+    c->at.row++;
+    sb_sparse_land_lower(c->landing, p->forward->tail, p->y);
 }
 
 static void products_chunk(void *context, size_t chunk, int worker)
@@ -340,11 +345,15 @@ static void products_chunk(void *context, size_t chunk, int worker)
     };
     struct sb_landing land;
     if (p->lands) {
-        land = landing(p, &c.at);
+        land = sb_sparse_landing(r, p->forward->tail, p->y, &c.at);
         c.landing = &land;
     }
-    for (uint32_t block = 0; block < r->blocks; block++)
-        add_block(p, &c, block);
+    for (uint32_t row = 0; row < (r->sliced ? c.at.height : 1); row++) {
+        for (uint32_t block = 0; block < r->blocks; block++)
+            add_block(p, &c, block);
+        if (r->sliced)
+            next_row(p, &c);
+    }
     if (p->lands)
         return;
     uint32_t row = part * r->part_rows, row_end = c.part_end * r->part_rows;
@@ -376,29 +385,26 @@ static void finish_forward(const struct products *p, const struct sb_box *box,
     sb_epilogue_forward(p->env, &p->corr->to, box, s, &o);
 }
 
-static bool same_planes(const struct sb_act *a, const struct sb_act *y)
-{
-    return !a || a->plane == y->plane;
-}
-
-/* Whether sums can be stored as they leave the registers: tiles are rows of pixels and
- * none hangs over, and there is no second stream to mix them with. */
-static bool lands(const struct sb_corr *r, const struct sb_forward *w,
-                  const struct sb_act *y)
-{
-    const struct sb_tail *t = w->tail;
-    return !w->s2 && r->tile.blocks == 1 && r->grid_height % r->tile.height == 0 &&
-           r->grid_width % r->tile.width == 0 &&
-           (!t || (same_planes(t->add, y) && same_planes(t->sum, y) &&
-                   same_planes(t->after, y)));
-}
-
 sb_status sb_sparse_check_batch(const struct sb_sparse *s, const struct sb_act *a)
 {
     if (a && a->batch > s->max_batch)
         return sb_fail(SB_EARG,
                        "a batch of %u images; the layer was planned for up to %u",
                        a->batch, s->max_batch);
+    return SB_OK;
+}
+
+static sb_status check_slices(const struct sb_sparse *s, const struct sb_forward *w,
+                              const struct sb_act *x, const struct sb_act *y)
+{
+    if (x->sliced != s->forward.sliced)
+        return sb_fail(SB_EARG, "a layer planned for %s inputs got %s ones",
+                       s->forward.sliced ? "sliced" : "plain",
+                       x->sliced ? "sliced" : "plain");
+    if (s->forward.sliced && w->s2)
+        return sb_fail(SB_EARG, "a layer with sliced inputs takes no variances");
+    if ((s->forward.sliced || y->sliced) && !sb_sparse_lands(&s->forward, w))
+        return sb_fail(SB_EARG, "outputs of a layer with slices must land");
     return SB_OK;
 }
 
@@ -409,6 +415,8 @@ sb_status sb_sparse_forward(const struct sb_env *env, const struct sb_sparse *s,
     sb_status st = sb_sparse_check_batch(s, x);
     if (st == SB_OK)
         st = sb_check_forward(&s->conv, w, x, y, slope);
+    if (st == SB_OK)
+        st = check_slices(s, w, x, y);
     if (st != SB_OK)
         return st;
     struct products p = {
@@ -419,7 +427,7 @@ sb_status sb_sparse_forward(const struct sb_env *env, const struct sb_sparse *s,
         .w1 = w->mu,
         .w2 = w->s2,
         .start = w->bias,
-        .lands = lands(&s->forward, w, y),
+        .lands = sb_sparse_lands(&s->forward, w),
         .finish = finish_forward,
         .forward = w,
         .y = y,

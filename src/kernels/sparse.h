@@ -17,6 +17,7 @@
 #ifndef SB_KERNELS_SPARSE_H
 #define SB_KERNELS_SPARSE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -31,7 +32,8 @@ struct sb_sparse {
     struct sb_conv conv;
     uint32_t max_batch;
     struct sb_corr forward, backward;
-    uint32_t *perm; /* [capacity] owned: weight k of backward or, if there is none, of
+    uint32_t
+        *perm; /* [edges * capacity] owned: weight k of backward or, if there is none, of
                      * forward is the pattern's perm[k] */
 };
 
@@ -40,9 +42,9 @@ struct sb_sparse {
 sb_status sb_sparse_init(struct sb_sparse *s, const struct sb_conv *c, uint32_t max_batch,
                          uint32_t capacity);
 /* The same without input and weight gradient. Forward then takes weights as sb_sparse_arrange
- * gives them. */
+ * gives them. sliced: its inputs are, and it never gets variances. */
 sb_status sb_sparse_init_forward(struct sb_sparse *s, const struct sb_conv *c,
-                                 uint32_t max_batch, uint32_t capacity);
+                                 uint32_t max_batch, uint32_t capacity, bool sliced);
 void sb_sparse_fini(struct sb_sparse *s);
 
 /* Checks and takes over a pattern in compressed rows: row_ptr[out + 1], col[nnz] strictly
@@ -61,8 +63,11 @@ sb_status sb_sparse_forward(const struct sb_env *env, const struct sb_sparse *s,
                             const struct sb_forward *w, const struct sb_act *x,
                             struct sb_act *y, struct sb_act *slope, void *scratch);
 
+/* How many values sb_sparse_arrange gives at most. */
+size_t sb_sparse_room_for(const struct sb_sparse *s);
+
 /* out[k] = value[perm[k]]: a value of each weight in the order the input gradient takes or,
- * where there is none, forward. */
+ * where there is none, forward, which may want some again behind the first nnz. */
 void sb_sparse_arrange(const struct sb_sparse *s, const float *value, float *out);
 
 /* mu_t, s2_t as sb_sparse_arrange gives them. add: dx += instead of dx =. */

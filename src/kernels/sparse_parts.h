@@ -1,5 +1,5 @@
 /* sparse_parts - what the drivers of the sparse products share: scratch, windows, runs.
- * Internal to sparse.c and sparse_weight.c. */
+ * Internal to sparse*.c. */
 #ifndef SB_KERNELS_SPARSE_PARTS_H
 #define SB_KERNELS_SPARSE_PARTS_H
 
@@ -33,6 +33,17 @@ size_t sb_sparse_strip_vectors(const struct sb_corr *r, const struct sb_window *
 /* The runs of (block, part) over a strip. */
 struct sb_runs sb_sparse_runs(const struct sb_corr *r, uint32_t block, uint32_t part,
                               uint32_t row0, const float *strip);
+
+/* Whether sums can be stored as they leave the registers: tiles are rows of pixels and
+ * none hangs over, and there is no second stream to mix them with. */
+bool sb_sparse_lands(const struct sb_corr *r, const struct sb_forward *w);
+
+/* Where those of the tile at `at` go, of a tile of slices those of its first row; t may be
+ * NULL. And a row further down. */
+struct sb_landing sb_sparse_landing(const struct sb_corr *r, const struct sb_tail *t,
+                                    const struct sb_act *y, const struct sb_box *at);
+void sb_sparse_land_lower(struct sb_landing *l, const struct sb_tail *t,
+                          const struct sb_act *y);
 
 /* SB_EARG when there are more images than the layer was planned for. */
 sb_status sb_sparse_check_batch(const struct sb_sparse *s, const struct sb_act *a);

@@ -7,6 +7,7 @@ void sb_net_unfold(struct sb_net *n)
         n->node[i].maker = i;
         n->node[i].add = n->node[i].end = SB_NODE_NONE;
         n->node[i].stored = true;
+        n->node[i].sliced = false;
     }
 }
 
@@ -87,6 +88,45 @@ void sb_net_fold(struct sb_net *n)
         }
 }
 
+/* ---- slices -------------------------------------------------------------------------- */
+
+/* The node that weight i's outputs end up as. */
+static uint32_t end_of(const struct sb_net *n, uint32_t i)
+{
+    const struct sb_net_node *node = &n->node[i];
+    return node->end != SB_NODE_NONE   ? node->end
+           : node->add != SB_NODE_NONE ? node->add
+                                       : i;
+}
+
+/* Whether i has memory of its own which nothing but weights reads, all of them sliced and
+ * one of them a convolution of more than a pixel. */
+static bool worth_slicing(const struct sb_arch *a, uint32_t i)
+{
+    bool worth = false;
+    if (a->node[i].kind != SB_NODE_WEIGHT && a->node[i].kind != SB_NODE_NORM)
+        return false;
+    for (uint32_t j = i + 1; j < a->nodes; j++) {
+        const struct sb_arch_node *d = &a->node[j];
+        if (!reads(a, j, i))
+            continue;
+        if (d->kind != SB_NODE_WEIGHT || !sb_corr_reads_slices(&d->conv))
+            return false;
+        worth = worth || d->conv.kh > 1;
+    }
+    return worth;
+}
+
+void sb_net_slice(struct sb_net *n)
+{
+    for (uint32_t i = 0; i < n->arch.nodes; i++) {
+        const struct sb_arch_node *d = &n->arch.node[i];
+        if (d->kind == SB_NODE_WEIGHT && d->height % SB_GROUP == 0 &&
+            d->width % SB_SLICE == 0) /* no tile hangs over: outputs land */
+            n->node[end_of(n, i)].sliced = worth_slicing(&n->arch, end_of(n, i));
+    }
+}
+
 /* ---- at a forward --------------------------------------------------------------------- */
 
 const struct sb_tail *sb_net_tail(const struct sb_net *n, uint32_t i, struct sb_tail *t)
@@ -115,9 +155,5 @@ const struct sb_tail *sb_net_tail(const struct sb_net *n, uint32_t i, struct sb_
 
 struct sb_act *sb_net_end(struct sb_net *n, uint32_t i)
 {
-    const struct sb_net_node *node = &n->node[i];
-    uint32_t end = node->end != SB_NODE_NONE   ? node->end
-                   : node->add != SB_NODE_NONE ? node->add
-                                               : i;
-    return &n->node[end].y;
+    return &n->node[end_of(n, i)].y;
 }

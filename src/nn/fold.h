@@ -16,6 +16,9 @@ void sb_net_unfold(struct sb_net *n);
 /* Weights take over what can be done with their outputs. */
 void sb_net_fold(struct sb_net *n);
 
+/* After folding: values that only weights read are sliced (act.h) if all of those can. */
+void sb_net_slice(struct sb_net *n);
+
 /* What weight i does along with its product, in *t; NULL: nothing. */
 const struct sb_tail *sb_net_tail(const struct sb_net *n, uint32_t i, struct sb_tail *t);
 

@@ -47,6 +47,7 @@ static sb_status init_params(struct sb_net *n, const struct sb_net_options *o)
                 .gauss = o->gauss,
                 .bias = d->bias,
                 .inference = o->inference || o->single || o->parameters,
+                .sliced = n->node[d->in].sliced,
             };
             n->node[i].param = w;
             n->weight_node[w] = i;
@@ -87,11 +88,17 @@ sb_status sb_net_init(struct sb_net *n, const struct sb_net_options *o)
     n->norm_node = sb_calloc(n->arch.norms, sizeof *n->norm_node);
     if (!n->node || !n->weight || !n->weight_node || !n->norm || !n->norm_node)
         return sb_fail(SB_ENOMEM, "no memory for a network of %u nodes", n->arch.nodes);
+    bool predicts = o->inference || o->single || o->parameters || o->lender;
+    if (predicts)
+        sb_net_fold(n);
+    else
+        sb_net_unfold(n);
+    if (predicts && !o->single && !o->gauss)
+        sb_net_slice(n);
     st = init_params(n, o);
     if (st != SB_OK || o->parameters)
         return st;
-    st = sb_net_plan(n, o->gauss, o->inference || o->single || o->lender,
-                     o->input_gradient);
+    st = sb_net_plan(n, o->gauss, predicts, o->input_gradient);
     if (st == SB_OK)
         st = sb_net_plan_scratch(n, o);
     if (st != SB_OK)
@@ -448,10 +455,10 @@ size_t sb_net_bytes(const struct sb_net *n)
         const struct sb_weight *w = &n->weight[i];
         bool forward = !w->dmu;
         size_t arrays = forward ? (w->gauss ? 3 : 1) : w->gauss ? 9 : 4;
-        size_t order = w->dense  ? 0
-                       : forward ? sizeof(uint16_t)
-                                 : 2 * sizeof(uint16_t) + 2 * sizeof(uint32_t);
-        bytes += w->nnz * (arrays * sizeof(float) + order);
+        size_t order = forward    ? sizeof(uint16_t) + sizeof(uint32_t)
+                       : w->dense ? 0
+                                  : 2 * sizeof(uint16_t) + 2 * sizeof(uint32_t);
+        bytes += sb_weight_placed(w) * (arrays * sizeof(float) + order);
     }
     return bytes;
 }

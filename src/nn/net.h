@@ -49,6 +49,7 @@ struct sb_net_node {
     uint32_t add, end; /* of a weight: what it computes, too, see fold.h: a sum; a norm
                              * or ReLU. SB_NODE_NONE: nothing */
     bool stored;       /* its value goes to memory */
+    bool sliced;       /* its value is, see act.h */
 };
 
 struct sb_net {

@@ -31,6 +31,8 @@ static bool feeds_flatten(const struct sb_arch *a, uint32_t i)
 static sb_status shape_of(const struct sb_net *n, uint32_t i, struct sb_act *a)
 {
     const struct sb_arch_node *d = &n->arch.node[i];
+    if (n->node[i].sliced)
+        return sb_act_shape_sliced(a, n->max_batch, d->channels, d->height, d->width);
     sb_status st = sb_act_shape(a, n->max_batch, d->channels, d->height, d->width);
     if (st == SB_OK && feeds_flatten(&n->arch, i)) {
         a->plane = (size_t)a->height * a->width * SB_LANES;
@@ -230,7 +232,6 @@ static sb_status init_fold(struct sb_net *n)
     for (uint32_t i = 0; i < n->arch.nodes; i++)
         if (n->arch.node[i].kind == SB_NODE_NORM && n->arch.node[i].channels > most)
             most = n->arch.node[i].channels;
-    sb_net_fold(n);
     n->fold = sb_malloc((size_t)2 * most, sizeof *n->fold);
     return n->fold ? SB_OK : sb_fail(SB_ENOMEM, "no memory for a norm of %u", most);
 }
@@ -244,7 +245,7 @@ static sb_status lay_values_shared(struct sb_net *n, bool gauss)
         st = sb_fail(SB_ENOMEM, "no memory to plan a network of %u nodes", n->arch.nodes);
     for (uint32_t i = 0; i < n->arch.nodes && st == SB_OK; i++)
         st = shape_of(n, i, &n->node[i].y);
-    if (st != SB_OK)
+    if (st != SB_OK || !last)
         goto done;
     find_last(n, last);
     uint32_t slope = plan_values(n, &s, last, gauss), end = n->arch.nodes - 1;
@@ -258,7 +259,8 @@ static sb_status lay_values_shared(struct sb_net *n, bool gauss)
     for (uint32_t i = 0; i <= end; i++) {
         struct sb_net_node *node = &n->node[i];
         uint32_t buffer = s.of[home_of(&n->arch, i)];
-        node->y.data = buffer == SB_NODE_NONE ? NULL : s.b[buffer].data;
+        node->y.data =
+            buffer == SB_NODE_NONE ? NULL : s.b[buffer].data + sb_act_lead(&node->y);
         node->slope = node->y;
         node->slope.data = s.b[slope].data;
     }
@@ -329,7 +331,6 @@ sb_status sb_net_plan(struct sb_net *n, bool gauss, bool inference, bool input_g
         sb_status st = init_fold(n);
         return st == SB_OK ? lay_values_shared(n, gauss) : st;
     }
-    sb_net_unfold(n);
     sb_status st = lay_values(n, gauss, NULL, &n->value_floats);
     if (st != SB_OK)
         return st;

@@ -41,13 +41,14 @@ static bool draws_here(const struct sb_predictor *p)
     return p->sampling.kind == SB_SAMPLE_DRAWS && p->sampling.draws > 1;
 }
 
-static sb_status init_draw(const struct sb_model *m, struct sb_predict_worker *w)
+static sb_status init_draw(const struct sb_predictor *p, struct sb_predict_worker *w)
 {
     size_t most = 0, largest = 0;
-    for (uint32_t i = 0; i < m->members; i++) {
-        size_t sum = 0, layer = sb_member_largest(&m->member[i]);
-        for (uint32_t k = 0; k < m->member[i].weights; k++)
-            sum += m->member[i].weight[k].nnz;
+    for (uint32_t i = 0; i < p->model->members; i++) {
+        const struct sb_net *net = &p->loaded->member[i];
+        size_t sum = 0, layer = sb_member_largest(&p->model->member[i]);
+        for (uint32_t k = 0; k < net->arch.weights; k++)
+            sum += sb_weight_placed(&net->weight[k]);
         most = sum > most ? sum : most;
         largest = layer > largest ? layer : largest;
     }
@@ -74,7 +75,7 @@ static sb_status init_buffers(const struct sb_predictor *p, struct sb_predict_wo
     w->bad = sb_malloc((size_t)p->at_once + SB_LANES, 1); /* or the bands of one */
     if (!w->draw || !w->prob || !w->member || !w->bad)
         return sb_fail(SB_ENOMEM, "no memory to predict %u examples at once", p->at_once);
-    return draws_here(p) ? init_draw(m, w) : SB_OK;
+    return draws_here(p) ? init_draw(p, w) : SB_OK;
 }
 
 /* How many examples of max_batch a thread takes at once, and how many threads do. If there
@@ -177,7 +178,7 @@ static void draw_weights(const struct batch *b, struct sb_predict_worker *w, uin
         sb_member_draw_layer(&b->p->model->member[m], &b->env, i, d, w->layer);
         to->mu = at; /* the net's own copy of where they are */
         sb_weight_take(to, w->layer, NULL);
-        at += to->nnz;
+        at += sb_weight_placed(to);
     }
 }
 

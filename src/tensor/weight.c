@@ -22,8 +22,8 @@ static sb_status allocate(struct sb_weight *w, const struct sb_weight_options *o
     float **biases[] = {&w->bias, &w->dbias, &w->bias_momentum};
     size_t points = o->inference ? 1 : 4, gausses = o->inference ? 2 : 5;
     size_t bias_arrays = o->inference ? 1 : 3, at = 0;
-    size_t weights = ((size_t)w->nnz + 15) / 16 * 16,
-           outs = ((size_t)w->conv.out + 15) / 16 * 16;
+    size_t placed = o->inference ? sb_sparse_room_for(&w->kernel) : w->nnz;
+    size_t weights = (placed + 15) / 16 * 16, outs = ((size_t)w->conv.out + 15) / 16 * 16;
     gausses = w->gauss ? gausses : 0;
     bias_arrays = o->bias ? bias_arrays : 0;
     w->memory =
@@ -62,7 +62,7 @@ sb_status sb_weight_init(struct sb_weight *w, const struct sb_conv *c,
     w->blas = !o->inference && w->dense && sb_conv_cols(c) >= BLAS_COLS;
     sb_status st = SB_OK;
     if (o->inference)
-        st = sb_sparse_init_forward(&w->kernel, c, o->max_batch, o->active);
+        st = sb_sparse_init_forward(&w->kernel, c, o->max_batch, o->active, o->sliced);
     else if (!w->blas)
         st = sb_sparse_init(&w->kernel, c, o->max_batch, o->active);
     if (st == SB_OK && w->dense && !w->blas)
@@ -135,13 +135,18 @@ sb_status sb_weight_start(struct sb_weight *w, uint64_t seed, uint32_t member,
             return st;
     }
     fill_uniform(&s, sqrtf(6.0f / fan_in), inference(w) ? w->kernel.perm : NULL, w->mu,
-                 w->nnz);
+                 sb_weight_placed(w));
     for (uint32_t k = 0; w->gauss && k < w->nnz; k++)
         w->rho[k] = rho_init;
     if (w->bias)
         fill_uniform(&b, 1.0f / sqrtf(fan_in), NULL, w->bias, w->conv.out);
     sb_weight_rest(w);
     return SB_OK;
+}
+
+size_t sb_weight_placed(const struct sb_weight *w)
+{
+    return inference(w) ? w->kernel.forward.placed : w->nnz;
 }
 
 static void take(const struct sb_weight *w, const float *from, float *to)

@@ -49,6 +49,7 @@ struct sb_weight_options {
     bool
         inference; /* forward only: no gradients, momenta or transposed order, and no BLAS,
                      * whose bits depend on an image's place in the batch */
+    bool sliced;   /* for inference without gauss: inputs are, see act.h */
 };
 
 /* Memory for everything, numbers zero, no pattern yet. The caller calls sb_weight_fini,
@@ -68,6 +69,10 @@ sb_status sb_weight_start(struct sb_weight *w, uint64_t seed, uint32_t member,
 /* Sets mu and, unless NULL, rho, given in the order of the pattern; and the way back. */
 void sb_weight_take(struct sb_weight *w, const float *mu, const float *rho);
 void sb_weight_give(const struct sb_weight *w, float *mu, float *rho);
+
+/* Numbers that mu has, with the pattern as it is: more than weights where forward wants some
+ * of them in several places. */
+size_t sb_weight_placed(const struct sb_weight *w);
 
 /* Momenta become 0. */
 void sb_weight_rest(struct sb_weight *w);

@@ -127,9 +127,9 @@ static void forward_tail(struct trial *t, struct layer *l)
 {
     struct sb_noise noise = {.eps = &l->eps};
     struct sb_sparse alone;
-    check_must(
-        sb_sparse_init_forward(&alone, &l->conv, l->x.batch, l->sparse.forward.capacity),
-        t->name);
+    check_must(sb_sparse_init_forward(&alone, &l->conv, l->x.batch,
+                                      l->sparse.forward.capacity, false),
+               t->name);
     check_must(sb_sparse_set_pattern(&alone, l->row_ptr, l->col), t->name);
     float *mu = sb_malloc(l->nnz, sizeof *mu), *s2 = sb_malloc(l->nnz, sizeof *s2);
     sb_sparse_arrange(&alone, l->mu, mu);

@@ -54,8 +54,8 @@ static void compare_packs(const struct sb_kernels *k)
                                 l->height, l->width),
                    layer_name(l));
         for (int gradient = 0; gradient < 2; gradient++) {
-            check_must(sb_corr_init_forward(&r, &c, l->batch, 1, gradient),
-                       layer_name(l));
+            const struct sb_corr_use use = {.gradient = gradient};
+            check_must(sb_corr_init_forward(&r, &c, l->batch, 1, &use), layer_name(l));
             compare_pack(k, &r, l->batch, layer_name(l));
             sb_corr_fini(&r);
         }
@@ -75,7 +75,7 @@ struct product {
     uint32_t nnz;
 };
 
-static void make_product(struct product *p, uint32_t groups, size_t pitch,
+static void make_product(struct product *p, uint32_t groups, size_t pitch, uint32_t step,
                          const float *strip, struct dice *d)
 {
     static const uint32_t length[] = {31, 17, 16, 15, 12, 9, 8, 8, 7, 5, 4, 3, 2, 1, 1};
@@ -85,7 +85,8 @@ static void make_product(struct product *p, uint32_t groups, size_t pitch,
         p->run[i] = (struct sb_run){ROW0 + (3 * i + 2) % ROWS, p->nnz, length[i]};
         p->nnz += length[i];
     }
-    uint32_t reach = (uint32_t)((groups - 1) * pitch / 8) + SB_GROUP;
+    uint32_t reach =
+        (uint32_t)((groups - 1) * pitch / 8) + step * (uint32_t)(SB_GROUP - 1) + 1;
     for (uint32_t k = 0; k < p->nnz; k++)
         p->off[k] = (uint16_t)dice_below(d, STRIP - reach + 1);
     p->runs = (struct sb_runs){
@@ -93,6 +94,7 @@ static void make_product(struct product *p, uint32_t groups, size_t pitch,
         .count = RUNS,
         .row0 = ROW0,
         .groups = groups,
+        .step = step,
         .pitch = pitch,
         .off = p->off,
         .strip = strip,
@@ -113,7 +115,13 @@ enum {
     FORMS = 256
 };
 
-enum { PLANE = 8 * 43, PITCH = 8 * 9, LANDING = (ROW0 + ROWS) * PLANE };
+enum {
+    PLANE = 8 * 43,
+    PITCH = 8 * 9,
+    SIDE_PLANE = 8 * 37, /* of what is added or kept: not as in the output */
+    SIDE_PITCH = 8 * 7,
+    LANDING = (ROW0 + ROWS) * PLANE
+};
 
 struct ends {
     float *row[3];                      /* [ROW0 + ROWS] start, scale, shift */
@@ -143,6 +151,13 @@ static void ends_init(struct ends *e, int form, dice_fn *fn, struct dice *d)
             .y = e->y[i],
             .plane = PLANE,
             .pitch = PITCH,
+            .side_plane = SIDE_PLANE,
+            .side_pitch = SIDE_PITCH,
+            .left = {form & FIRST ? -8 : 0,
+                     0}, /* columns are repeated, or zeros beside */
+            .right = {0, form & FIRST ? 8 : 0},
+            .left_outer = form & START,
+            .right_outer = form & ADD,
         };
     memcpy(e->y[1], e->y[0], LANDING * sizeof(float));
     memcpy(e->sum[1], e->sum[0], LANDING * sizeof(float));
@@ -224,22 +239,23 @@ static void compare_products(const struct sb_kernels *k)
     static const size_t pitch[] = {8 * 4, 8 * 5, 8 * 6, 8 * 11};
     float *strip = check_floats(STRIP * 8);
     struct product p;
-    for (int i = 0; i < 16; i++) {
+    for (int i = 0; i < 32; i++) {
         struct dice d = {(uint64_t)i};
         dice_fn *fn = i % 2 ? dice_wild : dice_mild;
-        uint32_t groups = i & 2 ? 4 : 2;
+        uint32_t groups = i & 2 ? 4 : 2, step = i < 16 ? 1 : 2;
         char what[64];
-        snprintf(what, sizeof what, "%u groups %zu apart", groups, pitch[i / 4]);
+        snprintf(what, sizeof what, "%u groups %zu apart, step %u", groups,
+                 pitch[i / 4 % 4], step);
         dice_fill(&d, fn, strip, STRIP * 8);
-        make_product(&p, groups, pitch[i / 4], strip, &d);
-        for (size_t count = p.runs.count;; count /= 2) {
+        make_product(&p, groups, pitch[i / 4 % 4], step, strip, &d);
+        for (size_t count = p.runs.count;; count /= step == 1 ? 2 : 8) {
             p.runs.count = count; /* fewer runs, down to none */
             compare_product(k, &p, fn, what);
             if (count == 0)
                 break;
         }
         make_dense(&p, 9);
-        for (; p.runs.count > 3; p.runs.count--)
+        for (; p.runs.count > 3; p.runs.count -= step)
             compare_product(k, &p, fn, what);
     }
     sb_free(strip);

@@ -228,7 +228,8 @@ static void fini_act(void *object)
 
 static sb_status init_forward(void *object, const struct sb_conv *c)
 {
-    return sb_corr_init_forward(object, c, 9, 10, true);
+    const struct sb_corr_use use = {.gradient = true};
+    return sb_corr_init_forward(object, c, 9, 10, &use);
 }
 
 static sb_status init_backward(void *object, const struct sb_conv *c)
