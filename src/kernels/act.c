@@ -71,7 +71,7 @@ sb_status sb_act_shape_sliced(struct sb_act *a, uint32_t batch, uint32_t channel
     if (width % SB_SLICE != 0)
         return sb_fail(SB_EARG, "activations %u wide are not slices of %d", width,
                        SB_SLICE);
-    /* no overflow: at most a quarter more than planes, which leave room for twice that */
+    /* no overflow: less than twice as much as planes, which leave room for more */
     a->sliced = true;
     a->plane = (size_t)(SB_SLICE + 2) * SB_LANES;
     a->pitch = sb_act_slice_pitch(channels);

@@ -15,11 +15,11 @@
  *
  *     data[block][slice][row][channel][8 columns, 2 more][lane]
  *
- * A slice is eight columns. Behind them are the one to their right and, before those of the
- * next channel, the one to their left: they repeat a neighbour's or, at the sides of a
- * plane, are zero. Columns of a slice are whole cache lines. What a convolution sees from eight pixels of a row is
- * then one piece of memory, a few rows of all channels, and is read where it is. Only sparse
- * products write such an act (if they land, see sparse.c) and read it.
+ * A slice is eight columns, whole cache lines. Behind them are the column to their right
+ * and the one to the left of the next channel's: they repeat a neighbour's or, at the sides
+ * of a plane, are zero. What a convolution sees from eight pixels of a row is then one piece
+ * of memory, a few rows of all channels, and is read where it is. Only sparse products write
+ * such an act (if they land, see sparse_parts.h) and read it.
  */
 #ifndef SB_KERNELS_ACT_H
 #define SB_KERNELS_ACT_H
@@ -45,7 +45,7 @@ struct sb_act {
     size_t plane; /* floats from one channel to the next, a multiple of 8 */
     size_t block; /* floats from one block of images to the next */
     float *data;  /* the first pixel, sb_act_lead floats into its memory; owned if made by
-                  * sb_act_init */
+                   * sb_act_init */
 };
 
 /* Fills in the shape; data stays NULL. SB_EARG for a zero size or one whose elements do

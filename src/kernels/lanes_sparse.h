@@ -31,41 +31,38 @@ struct sums8 {
     v8 a0, a1, a2, a3, a4, a5, a6, a7;
 };
 
-/* Where eight vectors of a row are in the strip, from the place of a weight on: step
- * vectors apart, and the second group pitch floats behind the first. */
-struct spread {
-    size_t step, pitch;
-};
-
+/* Eight vectors of the strip, from the place of a weight on: step floats apart, and the
+ * second group pitch floats behind the first. */
 SB_INLINE void add_weight(struct sums8 *s, const float *strip, size_t off,
-                          const struct spread p, v8 w)
+                          const size_t step, const size_t pitch, v8 w)
 {
-    const float *x = strip + off * 8, *y = x + p.pitch;
+    const float *x = strip + off * 8, *y = x + pitch;
     s->a0 = v8_fma(w, v8_load(x), s->a0);
-    s->a1 = v8_fma(w, v8_load(x + 8 * p.step), s->a1);
-    s->a2 = v8_fma(w, v8_load(x + 16 * p.step), s->a2);
-    s->a3 = v8_fma(w, v8_load(x + 24 * p.step), s->a3);
+    s->a1 = v8_fma(w, v8_load(x + step), s->a1);
+    s->a2 = v8_fma(w, v8_load(x + 2 * step), s->a2);
+    s->a3 = v8_fma(w, v8_load(x + 3 * step), s->a3);
     s->a4 = v8_fma(w, v8_load(y), s->a4);
-    s->a5 = v8_fma(w, v8_load(y + 8 * p.step), s->a5);
-    s->a6 = v8_fma(w, v8_load(y + 16 * p.step), s->a6);
-    s->a7 = v8_fma(w, v8_load(y + 24 * p.step), s->a7);
+    s->a5 = v8_fma(w, v8_load(y + step), s->a5);
+    s->a6 = v8_fma(w, v8_load(y + 2 * step), s->a6);
+    s->a7 = v8_fma(w, v8_load(y + 3 * step), s->a7);
 }
 
-SB_INLINE void add_weights(struct sums8 *s, const float *strip, const struct spread p,
-                           const uint16_t *off, const float *weight, size_t n)
+SB_INLINE void add_weights(struct sums8 *s, const float *strip, const size_t step,
+                           const size_t pitch, const uint16_t *off, const float *weight,
+                           size_t n)
 {
     size_t k = 0;
     for (; k + 4 <= n; k += 4) { /* little-endian, as AVX2 and NEON are here */
         v8 w = v8_quad(weight + k);
         uint64_t at;
         memcpy(&at, off + k, sizeof at);
-        add_weight(s, strip, at & 0xffff, p, v8_of_quad(w, 0));
-        add_weight(s, strip, at >> 16 & 0xffff, p, v8_of_quad(w, 1));
-        add_weight(s, strip, at >> 32 & 0xffff, p, v8_of_quad(w, 2));
-        add_weight(s, strip, at >> 48, p, v8_of_quad(w, 3));
+        add_weight(s, strip, at & 0xffff, step, pitch, v8_of_quad(w, 0));
+        add_weight(s, strip, at >> 16 & 0xffff, step, pitch, v8_of_quad(w, 1));
+        add_weight(s, strip, at >> 32 & 0xffff, step, pitch, v8_of_quad(w, 2));
+        add_weight(s, strip, at >> 48, step, pitch, v8_of_quad(w, 3));
     }
     for (; k < n; k++)
-        add_weight(s, strip, off[k], p, v8_set(weight[k]));
+        add_weight(s, strip, off[k], step, pitch, v8_set(weight[k]));
 }
 
 SB_INLINE struct sums8 begin_sums(const struct sb_runs *r, uint32_t row, const float *acc,
@@ -155,12 +152,12 @@ SB_INLINE void ask_for_summands(const struct sb_runs *r, const struct sb_run *ru
 /* Groups g and g + 1 of a run. */
 SB_INLINE void accumulate_pair(const struct sb_runs *r, const struct sb_run *run,
                                const float *weight, uint32_t g, float *acc,
-                               const struct spread p, const int first,
+                               const size_t step, const size_t pitch, const int first,
                                const enum landing_kind kind)
 {
     struct sums8 s = begin_sums(r, run->row, acc, first);
-    add_weights(&s, r->strip + g * p.pitch, p, r->off + run->first, weight + run->first,
-                run->count);
+    add_weights(&s, r->strip + g * pitch, step, pitch, r->off + run->first,
+                weight + run->first, run->count);
     if (kind != TO_ACC) {
         land_group(r->landing, kind, run->row, g, s.a0, s.a1, s.a2, s.a3);
         land_group(r->landing, kind, run->row, g + 1, s.a4, s.a5, s.a6, s.a7);
@@ -197,9 +194,9 @@ SB_INLINE void ask_for_weights(const struct sb_runs *r, const struct sb_run *run
 /* One group of n runs with the same places: a vector of the strip serves n weights. */
 SB_INLINE void accumulate_rows(const struct sb_runs *r, const struct sb_run *run,
                                const size_t n, const float *weight, uint32_t g,
-                               float *acc, const struct spread p)
+                               float *acc, const size_t step, const size_t pitch)
 {
-    const float *strip = r->strip + g * p.pitch, *w[DENSE_ROWS];
+    const float *strip = r->strip + g * pitch, *w[DENSE_ROWS];
     const uint16_t *off = r->off + run->first;
     size_t floats = (size_t)r->groups * SB_GROUP * 8;
     v8 a[DENSE_ROWS][4];
@@ -220,7 +217,7 @@ SB_INLINE void accumulate_rows(const struct sb_runs *r, const struct sb_run *run
             b[i] = v8_set(w[i][k]);
 #pragma GCC unroll 4
         for (size_t v = 0; v < 4; v++) {
-            v8 xv = v8_load(x + 8 * p.step * v);
+            v8 xv = v8_load(x + step * v);
 #pragma GCC unroll 3
             for (size_t i = 0; i < n; i++)
                 a[i][v] = v8_fma(b[i], xv, a[i][v]);
@@ -238,22 +235,22 @@ SB_INLINE void accumulate_rows(const struct sb_runs *r, const struct sb_run *run
 }
 
 SB_INLINE void accumulate_dense(const struct sb_runs *r, const float *weight, float *acc,
-                                const struct spread p)
+                                const size_t step, const size_t pitch)
 {
     size_t i = 0;
     for (; i + DENSE_ROWS <= r->count; i += DENSE_ROWS) {
         for (size_t k = i + DENSE_ROWS; k < i + 2 * DENSE_ROWS && k < r->count; k++)
             ask_for_summands(r, r->run + k);
         for (uint32_t g = 0; g < r->groups; g++)
-            accumulate_rows(r, r->run + i, DENSE_ROWS, weight, g, acc, p);
+            accumulate_rows(r, r->run + i, DENSE_ROWS, weight, g, acc, step, pitch);
     }
     for (; i < r->count; i++)
         for (uint32_t g = 0; g < r->groups; g++)
-            accumulate_rows(r, r->run + i, 1, weight, g, acc, p);
+            accumulate_rows(r, r->run + i, 1, weight, g, acc, step, pitch);
 }
 
 SB_INLINE void accumulate_runs(const struct sb_runs *r, const float *weight, float *acc,
-                               const struct spread p, const int first,
+                               const size_t step, const size_t pitch, const int first,
                                const enum landing_kind kind)
 {
     size_t floats = (size_t)r->groups * SB_GROUP * 8;
@@ -266,50 +263,70 @@ SB_INLINE void accumulate_runs(const struct sb_runs *r, const float *weight, flo
             ask_for_run(r, run + 2, weight);
         if (kind == ANY_LANDING && i + AHEAD < r->count)
             ask_for_summands(r, run + AHEAD);
-        accumulate_pair(r, run, weight, 0, sums, p, first, kind);
+        accumulate_pair(r, run, weight, 0, sums, step, pitch, first, kind);
         if (r->groups == 4)
-            accumulate_pair(r, run, weight, 2, sums + 64, p, first, kind);
+            accumulate_pair(r, run, weight, 2, sums + 64, step, pitch, first, kind);
     }
 }
 
 SB_INLINE void accumulate_from(const struct sb_runs *r, const float *weight, float *acc,
-                               const struct spread p, const int first)
+                               const size_t step, const size_t pitch, const int first)
 {
     switch (landing_kind(r->landing)) {
     case TO_ACC:
-        accumulate_runs(r, weight, acc, p, first, TO_ACC);
+        accumulate_runs(r, weight, acc, step, pitch, first, TO_ACC);
         break;
     case STORED:
-        accumulate_runs(r, weight, acc, p, first, STORED);
+        accumulate_runs(r, weight, acc, step, pitch, first, STORED);
         break;
     case NORM_RELU:
-        accumulate_runs(r, weight, acc, p, first, NORM_RELU);
+        accumulate_runs(r, weight, acc, step, pitch, first, NORM_RELU);
         break;
     case ANY_LANDING:
-        accumulate_runs(r, weight, acc, p, first, ANY_LANDING);
+        accumulate_runs(r, weight, acc, step, pitch, first, ANY_LANDING);
         break;
     }
 }
 
 SB_INLINE void accumulate_by(const struct sb_runs *r, const float *weight, float *acc,
-                             const struct spread p)
+                             const size_t step, const size_t pitch)
 {
     if (r->dense)
-        accumulate_dense(r, weight, acc, p);
+        accumulate_dense(r, weight, acc, step, pitch);
     else if (r->first)
-        accumulate_from(r, weight, acc, p, 1);
+        accumulate_from(r, weight, acc, step, pitch, 1);
     else
-        accumulate_from(r, weight, acc, p, 0);
+        accumulate_from(r, weight, acc, step, pitch, 0);
+}
+
+/* Functions of their own: what is built of all three at once is more than tools that watch
+ * every access take. */
+#define SB_APART static __attribute__((noinline)) void
+
+/* Eight vectors side by side. */
+SB_APART accumulate_row(const struct sb_runs *r, const float *weight, float *acc)
+{
+    accumulate_by(r, weight, acc, 8, 32);
+}
+
+SB_APART accumulate_strided(const struct sb_runs *r, const float *weight, float *acc)
+{
+    accumulate_by(r, weight, acc, 16, r->pitch);
+}
+
+SB_APART accumulate_tile(const struct sb_runs *r, const float *weight, float *acc)
+{
+    accumulate_by(r, weight, acc, 8, r->pitch);
 }
 
 static void accumulate(const struct sb_runs *r, const float *weight, float *acc)
 {
     if (r->step == 2)
-        accumulate_by(r, weight, acc, (struct spread){2, r->pitch});
-    else if (r->pitch == 32) /* eight vectors in a row */
-        accumulate_by(r, weight, acc, (struct spread){1, 32});
+        accumulate_strided(r, weight, acc);
+    else if (r->pitch == 32)
+        accumulate_row(r, weight, acc);
     else
-        accumulate_by(r, weight, acc, (struct spread){1, r->pitch});
+        accumulate_tile(r, weight, acc);
 }
 
 /* ---- weight gradient ----------------------------------------------------------------- */
