@@ -132,7 +132,7 @@ static void compare_form(struct trial *t, struct layer *l, struct plan *plain,
                            .shift = form & 4 ? l->bias : NULL,
                            .after = form & 8 ? after : NULL,
                            .relu = form & 16};
-    struct sb_forward w = {.bias = form % 3 ? l->bias : NULL,
+    struct sb_forward w = {.bias = form % 2 ? l->bias : NULL,
                            .tail = form ? &tail : NULL};
     float *xs = slices_init(&x, &l->x), *ys = slices_init(&y, &l->y);
     each_column(&x, &l->x, copy_column, NULL);
