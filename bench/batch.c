@@ -5,7 +5,8 @@
 #include "base/mem.h"
 #include "bench.h"
 #include "data/batch.h"
-#include "data/dataset.h"
+#include "kernels/kernels.h"
+#include "readers/readers.h"
 
 struct world {
     struct sb_dataset data;
@@ -21,7 +22,8 @@ static void deal(struct world *w, uint32_t batch, uint32_t round)
         w->index[i] = (uint32_t)((round * batch + i) * UINT64_C(2654435761) % w->data.n);
 }
 
-static sb_status prepare(struct world *w, const struct bench_options *o, double *open)
+static sb_status prepare(struct world *w, const struct sb_env *env,
+                         const struct bench_options *o, double *open)
 {
     sb_status st = SB_OK;
     *open = 1e30;
@@ -36,8 +38,8 @@ static sb_status prepare(struct world *w, const struct bench_options *o, double 
     if (st == SB_OK && !w->index)
         st = sb_fail(SB_ENOMEM, "no memory for a batch of %u", o->batch);
     if (st == SB_OK)
-        st =
-            sb_act_init(&w->x, o->batch, w->data.channels, w->data.height, w->data.width);
+        st = sb_act_init(&w->x, env->kernels->lanes, o->batch, w->data.channels,
+                         w->data.height, w->data.width);
     return st;
 }
 
@@ -73,7 +75,7 @@ int bench_batch(const struct sb_env *env, const struct bench_options *o)
         fprintf(stderr, "bench batch: want --data DIR, a data set\n");
         return 2;
     }
-    sb_status st = prepare(&w, o, &open);
+    sb_status st = prepare(&w, env, o, &open);
     if (st == SB_OK)
         st = fill(&w, env, o, &seconds);
     if (st != SB_OK)

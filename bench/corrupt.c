@@ -15,7 +15,7 @@
 #include "base/mem.h"
 #include "bench.h"
 #include "corrupt/corrupt.h"
-#include "data/dataset.h"
+#include "readers/readers.h"
 
 enum { IMAGES = 1000, FIGURES = 3 };
 

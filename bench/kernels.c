@@ -95,13 +95,14 @@ static sb_status layer_memory(struct layer *l, const struct sb_env *env, uint32_
     l->scratch = sb_malloc(scratch, (size_t)env->threads);
     if (!l->scratch)
         return sb_fail(SB_ENOMEM, "no memory for scratch");
-    sb_status st = sb_act_init(&l->x, batch, c->in, c->height, c->width);
+    uint32_t lanes = env->kernels->lanes;
+    sb_status st = sb_act_init(&l->x, lanes, batch, c->in, c->height, c->width);
     if (st == SB_OK)
-        st = sb_act_init(&l->dx, batch, c->in, c->height, c->width);
+        st = sb_act_init(&l->dx, lanes, batch, c->in, c->height, c->width);
     if (st == SB_OK)
-        st = sb_act_init(&l->y, batch, c->out, c->out_height, c->out_width);
+        st = sb_act_init(&l->y, lanes, batch, c->out, c->out_height, c->out_width);
     if (st == SB_OK)
-        st = sb_act_init(&l->slope, batch, c->out, c->out_height, c->out_width);
+        st = sb_act_init(&l->slope, lanes, batch, c->out, c->out_height, c->out_width);
     return st;
 }
 
@@ -114,7 +115,7 @@ static sb_status layer_init(struct layer *l, const struct sb_env *env, struct sh
     if (st == SB_OK)
         st = random_pattern(l, density);
     if (st == SB_OK)
-        st = sb_sparse_init(&l->sparse, &l->conv, batch, l->nnz);
+        st = sb_sparse_init(&l->sparse, &l->conv, env->kernels->lanes, batch, l->nnz);
     if (st == SB_OK)
         st = sb_sparse_set_pattern(&l->sparse, l->row_ptr, l->col);
     if (st == SB_OK)
@@ -149,9 +150,9 @@ static sb_status run_dense(struct layer *l, const struct sb_env *env, int op,
         return sb_dense_forward(env, &l->conv, w, &l->x, &l->y, &l->slope, l->scratch);
     if (op == WEIGHT)
         return sb_dense_weight_gradient(env, &l->conv, b, l->dmu, l->ds2, l->scratch);
-    sb_dense_transpose(&l->conv, l->mu, l->mu_t);
+    sb_dense_transpose(env, &l->conv, l->mu, l->mu_t);
     if (b->dv)
-        sb_dense_transpose(&l->conv, l->s2, l->s2_t);
+        sb_dense_transpose(env, &l->conv, l->s2, l->s2_t);
     return sb_dense_input_gradient(env, &l->conv, b, l->mu_t, l->s2_t, &l->dx, 0,
                                    l->scratch);
 }

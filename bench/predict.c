@@ -41,6 +41,7 @@ static struct sb_net_options net_options(const struct bench_options *o)
         .height = small ? 28 : 32,
         .width = small ? 28 : 32,
         .classes = CLASSES,
+        .lanes = 8,
         .max_batch = 1,
         .threads = 1,
         .gauss = !o->form || strcmp(o->form, "gauss") == 0,
@@ -52,15 +53,15 @@ static sb_status add_members(struct sb_model *m, struct sb_net *net, uint32_t me
 {
     sb_status st = SB_OK;
     for (uint32_t i = 0; i < members && st == SB_OK; i++) {
-        struct sb_member member = {0};
+        struct sb_trained member = {0};
         st = sb_net_start(net, 1, i, -6.0f);
         if (st == SB_OK)
-            st = sb_member_init(&member, net);
+            st = sb_trained_init(&member, net);
         if (st == SB_OK)
-            st = sb_member_save(&member, net);
+            st = sb_trained_save(&member, net);
         if (st == SB_OK)
             st = sb_model_add(m, &member);
-        sb_member_fini(&member);
+        sb_trained_fini(&member);
     }
     return st;
 }

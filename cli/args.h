@@ -36,11 +36,12 @@ enum cli_flags {
     CLI_OOD = 1 << 19,      /* --ood NAME=PATH */
     CLI_CORRUPT = 1 << 20,  /* --corrupt PATH|generate */
     CLI_ATTACK = 1 << 21,   /* --attack fgsm|pgd */
-    CLI_SAMPLES = 1 << 22,  /* --samples N|mean|noise */
+    CLI_SAMPLES = 1 << 22,  /* --samples N|draw|mean|noise */
     CLI_ALL = 1 << 23,      /* --all */
     CLI_VARY = 1 << 24,     /* --vary section.key=v1,v2,... */
-    CLI_PREDICT = 1 << 25,  /* --input, --output and what else only predict has */
-    CLI_SAMPLE = 1 << 26,   /* --samples draw|mean */
+    CLI_PREDICT = 1 << 25,  /* --input and what else only predict has */
+    CLI_FORCE = 1 << 26,    /* --force */
+    CLI_IGNORE = 1 << 29,   /* --ignore COLUMN,... */
     CLI_MEMBER = 1 << 27,   /* --member N */
     CLI_SIGMA = 1 << 28     /* --sigma */
 };
@@ -60,6 +61,7 @@ struct cli_args {
     const char *split; /* NULL: not given */
     const char *sheet; /* NULL: not given, as all of these */
     const char *label;
+    const char *ignore;
     const char *data_dir;
     const char *url;
     const char *kind;
@@ -73,12 +75,13 @@ struct cli_args {
     const char *input;
     const char *top;
     const char *reject_above;
+    const char *keep;
     const char *member;
     struct cli_list sets;   /* "section.key=value" */
     struct cli_list oods;   /* "NAME=PATH" */
     struct cli_list varied; /* "section.key=v1,v2,..." */
     unsigned threads;       /* 0: not given */
-    bool resume, dry_run, quiet, json, all, probabilities, members, sigma;
+    bool resume, dry_run, quiet, json, all, probabilities, members, sigma, force;
     bool help; /* then nothing else is checked */
 };
 

@@ -25,7 +25,7 @@ static int run(const struct cli_args *args)
         fprintf(stderr, "sebays %s: say where to with --out DIR\n", name);
         return CLI_USAGE;
     }
-    int code = cli_data_open(name, args, &data);
+    int code = cli_data_open(name, args, false, &data);
     if (code != CLI_OK)
         return code;
     sebays_status st = convert(args, data);
@@ -42,7 +42,8 @@ const struct cli_command cli_cmd_data_convert = {
     .summary = "write a data set as NumPy files",
     .help =
         "usage: sebays data convert PATH|NAME --out DIR [--split train|test]\n"
-        "                           [--label COLUMN] [--data-dir DIR]\n"
+        "                           [--label COLUMN] [--ignore COLUMN,...] [--data-dir "
+        "DIR]\n"
         "\n"
         "Writes x_train.npy, y_train.npy, x_test.npy and y_test.npy (x.npy and y.npy "
         "for\n"
@@ -54,11 +55,12 @@ const struct cli_command cli_cmd_data_convert = {
         "  --out DIR            made if need be\n"
         "  --split train|test   default: both\n"
         "  --label COLUMN       of a table: the label, by name or number; default: last\n"
+        "  --ignore COLUMN,...  of a table: columns that are not used\n"
         "  --data-dir DIR       where names are looked for besides ./data\n"
         "\n"
         "examples:\n"
         "  sebays data convert fashion-mnist --out data/fashion-npy\n"
         "  sebays data convert iris.csv --label species --out iris-npy\n",
-    .flags = CLI_OUT | CLI_SPLIT | CLI_LABEL | CLI_DATA,
+    .flags = CLI_OUT | CLI_SPLIT | CLI_LABEL | CLI_IGNORE | CLI_DATA,
     .run = run,
 };

@@ -65,7 +65,7 @@ static int run(const struct cli_args *args)
     test.split = args->split ? args->split : "test";
     if (!take(args, &o))
         return CLI_USAGE;
-    int code = cli_data_open(name, &test, &data);
+    int code = cli_data_open(name, &test, false, &data);
     if (code != CLI_OK)
         return code;
     cli_progress_init(&screen, args->quiet);

@@ -6,7 +6,7 @@ static int run(const struct cli_args *args)
     static const char name[] = "data info";
     struct sebays_data *data;
     char *text;
-    int code = cli_data_open(name, args, &data);
+    int code = cli_data_open(name, args, true, &data);
     if (code != CLI_OK)
         return code;
     sebays_status st = args->sheet ? sebays_data_sheet(data, args->sheet) : SEBAYS_OK;
@@ -23,14 +23,18 @@ const struct cli_command cli_cmd_data_info = {
     .summary = "what a data set holds",
     .help =
         "usage: sebays data info PATH|NAME [--split train|test] [--label COLUMN]\n"
-        "                        [--sheet FILE.png] [--json] [--data-dir DIR]\n"
+        "                        [--ignore COLUMN,...] [--sheet FILE.png] [--json] "
+        "[--data-dir DIR]\n"
         "\n"
         "Prints format, shape, mean and standard deviation of each channel (of pixels "
         "in\n"
-        "0 .. 1) or feature, classes and how many examples each has.\n"
+        "0 .. 1), of a table kind, range and missing share of each column; classes and "
+        "how\n"
+        "many examples each has.\n"
         "\n"
         "  --split train|test   default: train, or test if there is no train split\n"
         "  --label COLUMN       of a table: the label, by name or number; default: last\n"
+        "  --ignore COLUMN,...  of a table: columns that are not used\n"
         "  --sheet FILE.png     also draw the first images of each class\n"
         "  --json               print a JSON object\n"
         "  --data-dir DIR       where names are looked for besides ./data and Debian's\n"
@@ -40,6 +44,6 @@ const struct cli_command cli_cmd_data_info = {
         "  sebays data info fashion-mnist\n"
         "  sebays data info data/cifar-10-batches-bin --split test --sheet cifar.png\n"
         "  sebays data info fashion-mnist --json | jq .classes\n",
-    .flags = CLI_SPLIT | CLI_LABEL | CLI_SHEET | CLI_JSON | CLI_DATA,
+    .flags = CLI_SPLIT | CLI_LABEL | CLI_IGNORE | CLI_SHEET | CLI_JSON | CLI_DATA,
     .run = run,
 };

@@ -18,6 +18,7 @@ static int run(const struct cli_args *args)
         .corrupt = args->corrupt,
         .attack = args->attack,
         .all = args->all,
+        .force = args->force,
         .samples = args->samples,
         .set = args->sets.item,
         .sets = args->sets.count,
@@ -42,27 +43,26 @@ static int run(const struct cli_args *args)
 const struct cli_command cli_cmd_eval = {
     .name = "eval",
     .operand = "RUN",
-    .summary = "evaluate a trained ensemble: corruption, foreign data, attacks, ...",
+    .summary = "evaluate a trained ensemble: corruption, unlike data, attacks, ...",
     .help =
         "usage: sebays eval RUN [--test PATH] [--ood NAME=PATH]... [--corrupt "
         "PATH|generate]\n"
         "                   [--attack fgsm|pgd|pgd-STEPS] [--all] [--samples "
         "N|mean|noise]\n"
         "                   [--set eval.key=value]... [--data-dir DIR] [--threads N]\n"
-        "                   [--isa NAME] [--quiet]\n"
+        "                   [--isa NAME] [--force] [--quiet]\n"
         "\n"
         "Predicts the test set with the members of a finished run, prints figures with\n"
         "their definitions, and merges them into RUN/results.json.\n"
         "\n"
         "  --test PATH               another test set than the recipe's\n"
-        "  --ood NAME=PATH           a foreign data set; images are made to fit; may be\n"
-        "                            repeated\n"
+        "  --ood NAME=PATH           a data set of another kind (out of distribution);\n"
+        "                            images are made to fit; may be repeated\n"
         "  --corrupt generate        19 corruptions at 5 severities of the test images\n"
         "  --corrupt PATH            the same from files like CIFAR-10-C's\n"
         "  --attack fgsm             images attacked with each member's gradient\n"
         "  --all                     all of these: generated corruptions, FGSM, and the\n"
-        "                            foreign sets known for this data set that are "
-        "there\n"
+        "                            --ood sets known for this data set that are there\n"
         "  --samples N|mean|noise    draws of the weights a member, posterior means, or\n"
         "                            activation noise; default: as the recipe says\n"
         "  --set eval.key=value      change an option of the evaluation; may be "
@@ -71,6 +71,9 @@ const struct cli_command cli_cmd_eval = {
         "  --threads N               default: one a processor; any number gives the\n"
         "                            same figures\n"
         "  --isa NAME                instruction set of the kernels; default: the best\n"
+        "  --force                   although the data is not what was trained on, if\n"
+        "                            columns and classes are; test examples may then be\n"
+        "                            among those that were trained on\n"
         "  --quiet                   no progress, only warnings and errors\n"
         "\n"
         "examples:\n"
@@ -78,6 +81,6 @@ const struct cli_command cli_cmd_eval = {
         "  sebays eval runs/quickstart --all\n"
         "  sebays eval runs/quickstart --ood letters=data/notmnist --samples 10\n",
     .flags = CLI_TEST | CLI_OOD | CLI_CORRUPT | CLI_ATTACK | CLI_ALL | CLI_SAMPLES |
-             CLI_SET | CLI_DATA | CLI_THREAD | CLI_ISA | CLI_QUIET,
+             CLI_SET | CLI_DATA | CLI_THREAD | CLI_ISA | CLI_QUIET | CLI_FORCE,
     .run = run,
 };

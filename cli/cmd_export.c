@@ -82,6 +82,6 @@ const struct cli_command cli_cmd_export = {
         "  sebays export runs/quickstart --format safetensors-dense --out "
         "q.safetensors\n"
         "  sebays export runs/quickstart --format npz --member 0 --sigma --out q.npz\n",
-    .flags = CLI_FORMAT | CLI_FILE | CLI_SAMPLE | CLI_MEMBER | CLI_SIGMA | CLI_QUIET,
+    .flags = CLI_FORMAT | CLI_FILE | CLI_SAMPLES | CLI_MEMBER | CLI_SIGMA | CLI_QUIET,
     .run = run,
 };

@@ -6,9 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "answers.h"
 #include "data.h"
 #include "output.h"
+#include "predictions.h"
 #include "progress.h"
 #include "signals.h"
 
@@ -21,7 +21,7 @@ struct work {
     struct sebays_model *model;
     struct sebays_predictor *predictor;
     struct sebays_feed *feed;
-    struct cli_answers answers;
+    struct cli_predictions predictions;
     struct cli_output output;
     struct cli_progress screen;
     bool shown; /* progress was */
@@ -50,12 +50,12 @@ static bool take_samples(const char *text, struct sebays_predictor_options *o)
            (take_number(text, &o->draws) && o->draws <= most);
 }
 
-static bool take_format(const char *text, enum cli_answers_format *out)
+static bool take_format(const char *text, enum cli_predictions_format *out)
 {
     static const char *const words[] = {"csv", "json", "npy"};
     for (int i = 0; i < 3; i++)
         if (!text || strcmp(text, words[i]) == 0) {
-            *out = (enum cli_answers_format)i;
+            *out = (enum cli_predictions_format)i;
             return true;
         }
     return false;
@@ -72,7 +72,7 @@ static bool take_entropy(const char *text, double *out)
 static bool take(struct work *w, struct sebays_predictor_options *o)
 {
     const struct cli_args *args = w->args;
-    struct cli_answers *a = &w->answers;
+    struct cli_predictions *a = &w->predictions;
     a->probabilities = args->probabilities;
     a->members = args->members;
     a->rejects = args->reject_above != NULL;
@@ -92,10 +92,10 @@ static bool take(struct work *w, struct sebays_predictor_options *o)
         fprintf(stderr, "sebays %s: --reject-above %s: want nats, a number from 0\n",
                 name, args->reject_above);
     else if (a->format == CLI_ANSWERS_NPY &&
-             (args->top || a->members || a->rejects || a->probabilities))
+             (args->top || a->members || a->rejects || a->probabilities || args->keep))
         fprintf(stderr,
                 "sebays %s: --format npy is the array of probabilities; leave --top, "
-                "--members, --probabilities and --reject-above out\n",
+                "--members, --probabilities, --reject-above and --keep out\n",
                 name);
     else
         return true;
@@ -106,9 +106,9 @@ static bool take(struct work *w, struct sebays_predictor_options *o)
 static bool take_top(struct work *w)
 {
     uint32_t classes = sebays_model_classes(w->model);
-    w->answers.top = 1;
+    w->predictions.top = 1;
     if (!w->args->top ||
-        (take_number(w->args->top, &w->answers.top) && w->answers.top <= classes))
+        (take_number(w->args->top, &w->predictions.top) && w->predictions.top <= classes))
         return true;
     fprintf(stderr,
             "sebays %s: --top %s: want a number from 1 to %u, the classes of the model\n",
@@ -141,6 +141,7 @@ static int open_all(struct work *w, struct sebays_predictor_options *o)
     char place[CLI_PATH];
     struct sebays_feed_options f = {
         .data_dir = cli_data_directory(w->args->data_dir, place) ? place : NULL,
+        .keep = w->args->keep,
         .progress = show,
         .progress_context = w,
         .progress_seconds = 0.25,
@@ -157,29 +158,29 @@ static int open_all(struct work *w, struct sebays_predictor_options *o)
         st = sebays_predictor_new(w->model, o, &w->predictor);
     if (st != SEBAYS_OK)
         return cli_fail(name, st);
-    if (w->answers.format == CLI_ANSWERS_NPY && !w->args->out &&
+    if (w->predictions.format == CLI_ANSWERS_NPY && !w->args->out &&
         sebays_feed_count(w->feed) == 0) {
         fprintf(stderr,
                 "sebays %s: an array begins with its size, and that of a table is known "
-                "at its end; name a file with --output\n",
+                "at its end; name a file with --out\n",
                 name);
         return CLI_USAGE;
     }
-    w->answers.model = w->model;
-    if (!cli_answers_init(&w->answers)) {
-        fprintf(stderr, "sebays %s: no memory for answers\n", name);
+    w->predictions.model = w->model;
+    if (!cli_predictions_init(&w->predictions)) {
+        fprintf(stderr, "sebays %s: no memory for predictions\n", name);
         return CLI_FAILED;
     }
     if (!cli_output_open(&w->output, w->args->out))
         return cannot_write(w, errno);
-    w->answers.to = w->output.to;
+    w->predictions.to = w->output.to;
     return CLI_OK;
 }
 
 /* One batch after the other, each out before the next. */
 static int answer_all(struct work *w)
 {
-    struct cli_answers *a = &w->answers;
+    struct cli_predictions *a = &w->predictions;
     uint64_t count = sebays_feed_count(w->feed);
     size_t got = 1;
     for (bool begun = false; got > 0; begun = true) {
@@ -193,12 +194,12 @@ static int answer_all(struct work *w)
         }
         a->files = begun ? a->files : sebays_feed_name(w->feed, 0) != NULL;
         if (!begun)
-            cli_answers_begin(a, count);
-        cli_answers_write(a, w->feed, got);
+            cli_predictions_begin(a, w->feed, count);
+        cli_predictions_write(a, w->feed, got);
         if (fflush(a->to) != 0 || ferror(a->to))
             return cannot_write(w, errno);
     }
-    cli_answers_end(a, count);
+    cli_predictions_end(a, count);
     if (!cli_output_commit(&w->output))
         return cannot_write(w, errno);
     return CLI_OK;
@@ -207,7 +208,7 @@ static int answer_all(struct work *w)
 static void close_all(struct work *w)
 {
     cli_output_abort(&w->output);
-    cli_answers_fini(&w->answers);
+    cli_predictions_fini(&w->predictions);
     sebays_feed_free(w->feed);
     sebays_predictor_free(w->predictor);
     sebays_model_free(w->model);
@@ -226,10 +227,13 @@ static int run(const struct cli_args *args)
     if (code == CLI_OK)
         code = answer_all(&w);
     cli_progress_end(&w.screen);
-    if (code == CLI_OK && w.answers.rejects && !args->quiet)
+    if (code == CLI_OK && w.predictions.rejects && !args->quiet)
         fprintf(stderr, "%llu of %llu rejected: total entropy above %g nats\n",
-                (unsigned long long)w.answers.rejected,
-                (unsigned long long)w.answers.count, w.answers.reject_above);
+                (unsigned long long)w.predictions.rejected,
+                (unsigned long long)w.predictions.count, w.predictions.reject_above);
+    const char *note = w.feed && !args->quiet ? sebays_feed_note(w.feed) : NULL;
+    if (code == CLI_OK && note)
+        fprintf(stderr, "sebays %s: warning: %s\n", name, note);
     if (code > 128)
         fprintf(stderr, "sebays %s: stopped%s\n", name,
                 args->out ? "; nothing was written" : "");
@@ -242,11 +246,12 @@ const struct cli_command cli_cmd_predict = {
     .operand = "RUN|MODEL",
     .summary = "classes, probabilities and uncertainty of new examples",
     .help =
-        "usage: sebays predict RUN|MODEL --input FILE|DIR|- [--output FILE]\n"
+        "usage: sebays predict RUN|MODEL --input FILE|DIR|- [--out FILE]\n"
         "                      [--format csv|json|npy] [--top K] [--probabilities]\n"
         "                      [--members] [--reject-above ENTROPY] [--samples "
         "N|mean|noise]\n"
-        "                      [--threads N] [--isa NAME] [--data-dir DIR] [--quiet]\n"
+        "                      [--keep COLUMN,...] [--threads N] [--isa NAME] "
+        "[--data-dir DIR] [--quiet]\n"
         "\n"
         "A row an example, in the order of the input: its class, the class's "
         "probability,\n"
@@ -260,7 +265,7 @@ const struct cli_command cli_cmd_predict = {
         "are found by name, or by place if there are no names.\n"
         "\n"
         "  --input FILE|DIR|-        what to predict; -: standard input\n"
-        "  --output FILE             where rows go, all of them or none; default: "
+        "  --out FILE                where rows go, all of them or none; default: "
         "standard\n"
         "                            output\n"
         "  --format csv              index,class,probability,total,aleatoric,epistemic,"
@@ -272,6 +277,9 @@ const struct cli_command cli_cmd_predict = {
         "  --probabilities           those of all classes, too\n"
         "  --members                 and what each member says\n"
         "  --reject-above ENTROPY    no class where the total uncertainty is larger\n"
+        "  --keep COLUMN,...         columns of the input table, by name or number, that "
+        "are\n"
+        "                            written beside the index: an id, say\n"
         "  --samples N|mean|noise    draws of the weights a member, posterior means, or\n"
         "                            activation noise; default: the draw kept with each\n"
         "  --threads N               default: one a processor; any number gives the\n"
@@ -281,10 +289,11 @@ const struct cli_command cli_cmd_predict = {
         "  --quiet                   no progress, only errors\n"
         "\n"
         "examples:\n"
-        "  sebays predict runs/quickstart --input fashion-mnist --output answers.csv\n"
+        "  sebays predict runs/quickstart --input fashion-mnist --out "
+        "predictions.csv\n"
         "  sebays predict runs/pets --input photos/ --top 3 --reject-above 0.5\n"
         "  zcat huge.csv.gz | sebays predict runs/iris --input - --format json\n",
-    .flags = CLI_PREDICT | CLI_FORMAT | CLI_SAMPLES | CLI_DATA | CLI_THREAD | CLI_ISA |
-             CLI_QUIET,
+    .flags = CLI_PREDICT | CLI_FILE | CLI_FORMAT | CLI_SAMPLES | CLI_DATA | CLI_THREAD |
+             CLI_ISA | CLI_QUIET,
     .run = run,
 };

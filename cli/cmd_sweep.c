@@ -15,6 +15,7 @@ struct sweep {
     size_t runs;
     size_t number;
     char name[NAME]; /* "train.seed=1,method.sparsity=0.9" */
+    size_t failed;   /* runs that came to nothing */
 };
 
 /* ---- combinations -------------------------------------------------------------------- */
@@ -94,13 +95,33 @@ static int load(const struct sweep *s, struct sebays_recipe **out)
     return cli_fail("sweep", st);
 }
 
+/* SEBAYS_EARG: what is finished in out was trained by another recipe. */
+static sebays_status check_finished(const char *out, const struct sebays_recipe *recipe)
+{
+    struct sebays_recipe *then = NULL;
+    char path[CLI_PATH];
+    int n = snprintf(path, sizeof path, "%s/recipe.ini", out);
+    sebays_status st =
+        n > 0 && (size_t)n < sizeof path ? sebays_recipe_load(path, &then) : SEBAYS_EARG;
+    if (st == SEBAYS_OK)
+        st = sebays_recipe_check(then);
+    if (st == SEBAYS_OK)
+        st = sebays_recipe_same(then, recipe);
+    sebays_recipe_free(then);
+    return st;
+}
+
 static sebays_status train(const struct sweep *s, const struct sebays_recipe *recipe,
                            const char *out, struct sebays_result **result)
 {
     struct cli_progress screen;
     char place[CLI_PATH];
-    if (s->args->resume && sebays_result_load(out, result) == SEBAYS_OK)
-        return SEBAYS_OK; /* finished before */
+    if (s->args->resume && sebays_result_load(out, result) == SEBAYS_OK) {
+        sebays_status same = check_finished(out, recipe);
+        if (same != SEBAYS_OK)
+            sebays_result_free(*result);
+        return same;
+    }
     cli_progress_init(&screen, s->args->quiet);
     if (!s->args->quiet)
         fprintf(stderr, "run %zu of %zu: %s\n", s->number + 1, s->runs, s->name);
@@ -140,12 +161,19 @@ static int run_one(struct sweep *s)
                 sebays_message());
         return 128 + cli_signals_caught();
     }
-    if (st != SEBAYS_OK)
+    if (st == SEBAYS_EARG && !s->args->resume) /* a directory in use: they all are */
         return cli_fail("sweep", st);
+    if (st != SEBAYS_OK) { /* the others need not suffer */
+        s->failed++;
+        fprintf(stderr, "sebays sweep: %s: %s\n", s->name, sebays_message());
+        printf("%-48s failed\n", s->name);
+        cli_signals_drop_output();
+        return CLI_OK;
+    }
     struct sebays_scores e = sebays_result_ensemble(result);
     printf("%-48s %8.4f %8.4f %8.4f %8.4f %10.1f\n", s->name, e.accuracy, e.nll, e.ece,
            sebays_result_density(result), sebays_result_seconds(result));
-    fflush(stdout);
+    cli_signals_drop_output();
     sebays_result_free(result);
     return CLI_OK;
 }
@@ -196,12 +224,17 @@ static int run(const struct cli_args *args)
     }
     if (code != CLI_OK)
         return code;
+    cli_signals_outlive_readers();
     (void)cli_signals_catch(); /* if that fails, Ctrl-C ends us without a word */
     printf("%-48s %8s %8s %8s %8s %10s\n", "run", "acc", "nll", "ece", "density",
            "seconds");
+    cli_signals_drop_output();
     for (s.number = 0; code == CLI_OK && s.number < s.runs; s.number++)
         code = name_it(&s) ? run_one(&s) : CLI_USAGE;
-    return code;
+    if (s.failed > 0)
+        fprintf(stderr, "sebays sweep: %zu of %zu runs failed; the table names them\n",
+                s.failed, s.runs);
+    return code == CLI_OK && s.failed > 0 ? CLI_FAILED : code;
 }
 
 const struct cli_command cli_cmd_sweep = {
@@ -216,8 +249,10 @@ const struct cli_command cli_cmd_sweep = {
         "\n"
         "Trains the recipe once for each combination of the values into a directory\n"
         "below DIR that is named after them, and prints the ensembles' figures on the\n"
-        "test set. With --resume finished runs are not trained again, and one that was\n"
-        "stopped goes on.\n"
+        "test set. With --resume finished runs of the same recipe are not trained "
+        "again,\n"
+        "and one that was stopped goes on. A run that fails is named in the table, and\n"
+        "the others are trained; the exit status is then 1.\n"
         "\n"
         "  --vary section.key=v1,v2,...  values of an option; may be repeated\n"
         "  --out DIR                     where the runs go\n"

@@ -63,12 +63,14 @@ static int train(const struct cli_args *args, const struct sebays_recipe *recipe
     struct sebays_result *result;
     char place[CLI_PATH];
     cli_progress_init(&screen, args->quiet);
+    cli_signals_outlive_readers();
     if (!cli_signals_catch())
         fprintf(stderr, "sebays train: signals cannot be caught; Ctrl-C will not save\n");
     struct sebays_run_options o = {
         .out = out,
         .isa = args->isa,
         .resume = args->resume,
+        .force = args->force,
         .data_dir = cli_data_directory(args->data_dir, place) ? place : NULL,
         .progress = cli_progress_show,
         .progress_context = &screen,
@@ -87,6 +89,7 @@ static int train(const struct cli_args *args, const struct sebays_recipe *recipe
     if (st != SEBAYS_OK)
         return cli_fail("train", st);
     print_result(result, out);
+    cli_signals_drop_output();
     sebays_result_free(result);
     return CLI_OK;
 }
@@ -122,12 +125,13 @@ const struct cli_command cli_cmd_train = {
     .summary = "train an ensemble",
     .help =
         "usage: sebays train RECIPE.ini [--out DIR] [--set section.key=value]...\n"
-        "                    [--threads N] [--isa NAME] [--data-dir DIR] [--resume]\n"
-        "                    [--dry-run] [--quiet]\n"
+        "                    [--threads N] [--isa NAME] [--data-dir DIR]\n"
+        "                    [--resume [--force]] [--dry-run] [--quiet]\n"
         "\n"
         "Trains what the recipe says and writes recipe.ini (with every default filled\n"
         "in), metrics.jsonl, checkpoints, model.safetensors and results.json into a\n"
-        "run directory. Ctrl-C stops after the step at hand and saves a checkpoint.\n"
+        "run directory. Ctrl-C, SIGTERM and SIGHUP stop after the step at hand and save\n"
+        "a checkpoint; insist after a few seconds to end without it.\n"
         "\n"
         "  --out DIR                 run directory; default runs/NAME of NAME.ini\n"
         "  --set section.key=value   change an option of the recipe; may be repeated\n"
@@ -139,6 +143,8 @@ const struct cli_command cli_cmd_train = {
         "                            recipe's data.dir and Debian's place; default:\n"
         "                            where sebays data fetch puts them\n"
         "  --resume                  go on where the run directory stopped\n"
+        "  --force                   go on although the data has changed since, if its\n"
+        "                            size, columns and classes have not\n"
         "  --dry-run                 print the plan and train nothing\n"
         "  --quiet                   no progress, only warnings and errors\n"
         "\n"
@@ -147,6 +153,6 @@ const struct cli_command cli_cmd_train = {
         "  sebays train recipes/quickstart.ini --out runs/seed2 --set train.seed=2\n"
         "  sebays train recipes/quickstart.ini --resume\n",
     .flags = CLI_OUT | CLI_SET | CLI_THREAD | CLI_ISA | CLI_RESUME | CLI_DRY_RUN |
-             CLI_QUIET | CLI_DATA,
+             CLI_QUIET | CLI_DATA | CLI_FORCE,
     .run = run,
 };

@@ -28,11 +28,12 @@ static bool take_split(const char *command, const char *word, enum sebays_split 
     return false;
 }
 
-int cli_data_open(const char *command, const struct cli_args *args,
+int cli_data_open(const char *command, const struct cli_args *args, bool look,
                   struct sebays_data **out)
 {
     char place[CLI_PATH];
-    struct sebays_data_options o = {.label = args->label};
+    struct sebays_data_options o = {
+        .label = args->label, .ignore = args->ignore, .look = look};
     *out = NULL;
     if (cli_data_directory(args->data_dir, place))
         o.data_dir = place;
@@ -54,8 +55,10 @@ bool cli_data_open_test(const struct cli_args *args, const struct sebays_data *t
                         struct sebays_data **out)
 {
     char place[CLI_PATH];
-    struct sebays_data_options o = {
-        .split = SEBAYS_TEST, .label = args->label, .like = train};
+    struct sebays_data_options o = {.split = SEBAYS_TEST,
+                                    .label = args->label,
+                                    .ignore = args->ignore,
+                                    .like = train};
     if (cli_data_directory(args->data_dir, place))
         o.data_dir = place;
     return sebays_data_open(args->operand, &o, out) == SEBAYS_OK;

@@ -88,14 +88,14 @@ void cli_progress_line(const struct sebays_progress *report, int width,
                        char out[CLI_LINE])
 {
     char field[FIELDS][FIELD];
-    size_t room = width < 0 ? 0 : width < CLI_LINE ? (size_t)width : CLI_LINE - 1;
+    size_t capacity = width < 0 ? 0 : width < CLI_LINE ? (size_t)width : CLI_LINE - 1;
     format_fields(report, field);
     if (width >= CLI_LINE) /* a line of a file; nothing there moves */
         field[BAR][0] = '\0';
     int most = FIELDS;
-    while (join(field, most, out) > room && most > 0)
+    while (join(field, most, out) > capacity && most > 0)
         most--;
-    out[room] = '\0'; /* even the phase alone may be too long */
+    out[capacity] = '\0'; /* even the phase alone may be too long */
 }
 
 /* ---- where it goes ---- */

@@ -20,15 +20,15 @@ endif()
 # What the library needs. The static one names it plainly instead of by pkg-config's
 # Requires.private: that would ask for all that these libraries need to be static, too, and
 # for their header packages even where only the shared one is used.
-set(SB_LIBRARIES PkgConfig::JANSSON PkgConfig::OPENBLAS PkgConfig::INIH ZLIB::ZLIB)
-set(SB_NEEDS ${JANSSON_LDFLAGS} ${OPENBLAS_LDFLAGS} ${INIH_LDFLAGS} -lz)
+set(SB_LIBRARIES PkgConfig::JANSSON PkgConfig::INIH ZLIB::ZLIB)
+set(SB_NEEDS ${JANSSON_LDFLAGS} ${INIH_LDFLAGS} -lz)
 foreach(name PNG JPEG CURL CRYPTO)
     if(${name}_FOUND)
         list(APPEND SB_LIBRARIES PkgConfig::${name})
         list(APPEND SB_NEEDS ${${name}_LDFLAGS})
     endif()
 endforeach()
-list(APPEND SB_NEEDS -lgomp -lpthread -lm)
+list(APPEND SB_NEEDS -lpthread -lm)
 set(SB_OBJECTS $<TARGET_OBJECTS:sebays> $<TARGET_OBJECTS:sebays_kernels>)
 
 # Before 1.0 a minor version may change the interface.
@@ -39,8 +39,9 @@ endif()
 add_library(sebays_shared SHARED ${SB_OBJECTS})
 set_target_properties(sebays_shared PROPERTIES OUTPUT_NAME sebays LINKER_LANGUAGE C
                       VERSION ${PROJECT_VERSION} SOVERSION ${SB_SOVERSION})
-target_link_libraries(sebays_shared PRIVATE ${SB_LIBRARIES} OpenMP::OpenMP_C m)
-target_link_options(sebays_shared PRIVATE -Wl,--no-undefined)
+target_link_libraries(sebays_shared PRIVATE ${SB_LIBRARIES} Threads::Threads m)
+# Its threads sleep in its code, so it stays where it is when a program closes it.
+target_link_options(sebays_shared PRIVATE -Wl,--no-undefined -Wl,-z,nodelete)
 install(TARGETS sebays_shared LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 
 add_custom_command(

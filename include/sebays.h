@@ -8,6 +8,15 @@
  * accepts NULL. After a failure the handle is NULL. A handle is used by one thread at a
  * time, but for a model: any number of threads may use one. Texts handed out as char **
  * are the caller's: sebays_text_free. All strings are UTF-8.
+ *
+ * Where a number of threads is asked for, 0 means one a processor: of those this process
+ * may run on, and of those its container has a quota for. Helper threads are shared by
+ * everything a process does with the library, sleep when there is nothing to do, and take
+ * no signals. After fork() the child may use all handles that no other thread was using;
+ * it starts helpers of its own. Where no thread can be started, the caller's does it all.
+ *
+ * NULL where something is needed is SEBAYS_EARG, or 0, NAN or NULL from a function that has
+ * no status; NULL for options means zeroed ones.
  */
 #ifndef SEBAYS_H
 #define SEBAYS_H
@@ -107,6 +116,11 @@ sebays_status sebays_recipe_get(const struct sebays_recipe *recipe, const char *
 sebays_status sebays_recipe_text(const struct sebays_recipe *recipe, bool comments,
                                  char **out);
 
+/* Whether two checked recipes give the same model; SEBAYS_EARG names the first option that
+ * differs, with both values. Options that do not change results may differ. */
+sebays_status sebays_recipe_same(const struct sebays_recipe *recipe,
+                                 const struct sebays_recipe *other);
+
 /* Every option: default, meaning, range. */
 sebays_status sebays_options_text(char **out);
 
@@ -123,6 +137,9 @@ struct sebays_run_options {
     double progress_seconds; /* between two reports, at least */
     sebays_log_fn *log;
     void *log_context;
+    const char *data_path; /* where the training set is; data.set is then only what it is
+                              called, and nothing is looked for. NULL: find data.set */
+    bool force; /* resume although the data changed, if its shape and size did not */
 };
 
 /* Figures on the test set: accuracy, negative log-likelihood, expected calibration error,
@@ -160,12 +177,13 @@ sebays_status sebays_plan(const struct sebays_recipe *recipe,
 
 /* What is evaluated besides the test set, and how. Zeroed is a good start. */
 struct sebays_eval_options {
-    const char *test;       /* another test set, by path or name; NULL: the recipe's */
-    const char *const *ood; /* [oods] foreign sets: "NAME=PATH", or a known name */
+    const char *test; /* another test set, by path or name; NULL: the recipe's */
+    const char *const
+        *ood; /* [oods] "NAME=PATH", or a known name: sets unlike the test */
     size_t oods;
     const char *corrupt; /* a directory like CIFAR-10-C's, or "generate"; NULL: not */
     const char *attack;  /* "fgsm", "pgd" or "pgd-STEPS"; NULL: not */
-    bool all; /* generated corruptions, FGSM, and the known foreign sets that are there */
+    bool all; /* generated corruptions, FGSM, and the known --ood sets that are there */
     const char *samples;    /* "mean", "noise" or a number of draws of the weights a
                                member; NULL: as the recipe says */
     const char *const *set; /* [sets] "eval.key=value" */
@@ -178,6 +196,8 @@ struct sebays_eval_options {
     double progress_seconds;
     sebays_log_fn *log;
     void *log_context;
+    bool force; /* although the run's data is not what it was trained on, if classes and
+                   columns are */
 };
 
 /* Evaluates a finished run and merges the figures into its results.json, object
@@ -198,6 +218,11 @@ struct sebays_data_options {
     const char *data_dir; /* where names are looked for after ./data; may be NULL */
     const char *label;    /* of a table: the label's column, by name or number from 1;
                              NULL: the last */
+    const char
+        *ignore; /* of a table: columns that are not used, by name or number, commas
+                             between; may be NULL */
+    bool look;   /* for sebays_data_info alone: columns that could not be trained on
+                             (dates, texts that are all different) are listed, too */
     const struct sebays_data *like; /* a train split: classes and columns mean what they
                                        mean there; may be NULL */
 };
@@ -292,7 +317,11 @@ uint32_t sebays_model_classes(const struct sebays_model *model);
  * classes. This text and those below belong to the model. */
 const char *sebays_model_class_name(const struct sebays_model *model, uint32_t i);
 
-/* The shape of an example: an image, or height and width 1 for a row of features. */
+/* The shape of an example: an image, or height and width 1 for a row of a table. That has a
+ * number a column that is used, in the order of the training file: of a column of texts
+ * which one it is, counted from 0 in sorted order (NAN, or any number that is none: a text
+ * that training did not see), of a boolean 1 or 0, of a number that is missing NAN, where
+ * training saw missing ones. */
 uint32_t sebays_model_channels(const struct sebays_model *model);
 uint32_t sebays_model_height(const struct sebays_model *model);
 uint32_t sebays_model_width(const struct sebays_model *model);
@@ -393,6 +422,8 @@ struct sebays_feed;
 struct sebays_feed_options {
     const char *data_dir; /* where names are looked for after ./data; may be NULL */
     bool train;           /* of a data set that has both parts: not the test part */
+    const char *keep; /* of a table as text: columns whose texts are handed on, by name
+                             or number from 1, commas between; may be NULL */
     sebays_progress_fn *progress; /* may be NULL; false ends with SEBAYS_ECANCELED */
     void *progress_context;
     double progress_seconds; /* between two reports, at least */
@@ -423,6 +454,17 @@ sebays_status sebays_feed_predict(struct sebays_feed *feed,
 /* The file that example i of the last answer is, within a folder of images ("cat/1.png");
  * NULL: examples are no files. Valid until the next call. */
 const char *sebays_feed_name(struct sebays_feed *feed, size_t i);
+
+/* Columns that are kept: how many; the name of the k-th as it was asked for; its text of
+ * example i of the last answer, valid until the next one. NULL: there is none. */
+uint32_t sebays_feed_keeps(const struct sebays_feed *feed);
+const char *sebays_feed_keep_name(const struct sebays_feed *feed, uint32_t k);
+const char *sebays_feed_keep_text(const struct sebays_feed *feed, size_t i, uint32_t k);
+
+/* A sentence about values of a table that training did not know: texts that are none of a
+ * category's (they count as none of them), and numbers that are missing where none was (the
+ * mean counts). NULL: there were none so far. Valid until the next call. */
+const char *sebays_feed_note(struct sebays_feed *feed);
 
 /* ---- models for other programs ---- */
 

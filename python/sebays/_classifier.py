@@ -1,6 +1,8 @@
 """A scikit-learn classifier; the only module that imports scikit-learn."""
 import math
 import os
+import re
+import shutil
 import tempfile
 
 import numpy as np
@@ -22,6 +24,8 @@ SET = "rows"
 HELD_OUT_FROM = 2000  # rows; with fewer all of them are trained on
 HELD_OUT_MOST = 5000
 IN_MEMORY_MOST = 8 << 20  # bytes
+MEMORY = "/dev/shm"
+MEMBERS_MOST = 4  # of any method that is not told
 
 
 class SeBaySClassifier(ClassifierMixin, BaseEstimator):
@@ -87,22 +91,37 @@ class SeBaySClassifier(ClassifierMixin, BaseEstimator):
         if len(classes) < 2:
             raise ValueError("SeBaySClassifier needs rows of at least 2 classes; y has 1 class")
         recipe = self._recipe(len(X))
-        with tempfile.TemporaryDirectory(prefix="sebays-", dir=_place(X.nbytes)) as directory:
-            held_out = recipe["data.split"] == "stratified"
-            _write_rows(directory, X, labels, repeat=not held_out)
-            try:
-                result = train(recipe, os.path.join(directory, "run"), self.options,
-                               data_dir=directory, progress=bool(self.verbose))
-            except KeyboardInterrupt:
-                raise KeyboardInterrupt("SeBaySClassifier.fit was interrupted") from None
-            with open(result.model_path, "rb") as file:
-                model_bytes = file.read()
+        result, model_bytes = self._train(recipe, X, labels, len(classes))
         self.classes_ = classes
         self.n_iter_ = len(result.members) * recipe["method.exploit_epochs"] + \
             recipe["method.explore_epochs"]
         self.model_bytes_ = model_bytes
         self.model_ = self._open()
         return self
+
+    def _train(self, recipe, X, labels, classes):
+        """The result and the model's file. Memory that turns out to be too little for the
+        files of a run is no failure: there is the disk."""
+        place = _place(X.nbytes, _run_bytes(recipe, X.shape[1], classes))
+        try:
+            return self._train_in(place, recipe, X, labels)
+        except OSError:
+            if place is None:
+                raise
+        return self._train_in(None, recipe, X, labels)
+
+    def _train_in(self, place, recipe, X, labels):
+        with tempfile.TemporaryDirectory(prefix="sebays-", dir=place) as directory:
+            held_out = recipe["data.split"] == "stratified"
+            _write_rows(directory, X, labels, repeat=not held_out)
+            try:
+                result = train(recipe, os.path.join(directory, "run"), self.options,
+                               data_path=os.path.join(directory, SET),
+                               progress=bool(self.verbose))
+            except KeyboardInterrupt:
+                raise KeyboardInterrupt("SeBaySClassifier.fit was interrupted") from None
+            with open(result.model_path, "rb") as file:
+                return result, file.read()
 
     def _recipe(self, n):
         """Options by name, chosen for n rows where the parameters leave them open."""
@@ -115,8 +134,7 @@ class SeBaySClassifier(ClassifierMixin, BaseEstimator):
             explore = max(math.ceil(160 / steps), 8)
         exploit = self.exploit_epochs or max(math.ceil(80 / steps), 4)
         recipe = {
-            "data.set": SET,  # by name: a model does not depend on where its rows were
-            "data.dir": "/dev/null",  # nothing of that name can be found there
+            "data.set": SET,  # what it is called: a model does not depend on where rows were
             "data.split": "stratified" if held_out else "tail",
             "data.validation": held_out or 1,
             "data.normalise": "computed",
@@ -196,12 +214,24 @@ class SeBaySClassifier(ClassifierMixin, BaseEstimator):
             self.model_ = self._open()
 
 
-def _place(size):
-    """Where the files of a fit are kept for its while. Checkpoints are synced to the disk,
-    which takes longer than training on a few rows: small fits stay in memory if they can."""
-    memory = "/dev/shm"
-    small = size <= IN_MEMORY_MOST and "TMPDIR" not in os.environ
-    return memory if small and os.access(memory, os.W_OK | os.X_OK) else None
+def _place(rows, run):
+    """Where the files of a fit are kept for its while: so many bytes of rows, so many of a
+    run. Checkpoints are synced to the disk, which takes longer than training on a few rows:
+    small fits stay in memory if they can. A container may have little of that."""
+    small = rows <= IN_MEMORY_MOST and "TMPDIR" not in os.environ
+    if not small or not os.access(MEMORY, os.W_OK | os.X_OK):
+        return None
+    return MEMORY if 2 * (rows + run) <= shutil.disk_usage(MEMORY).free else None
+
+
+def _run_bytes(recipe, features, classes):
+    """At most: of a run directory with two checkpoints, a third being written, a model."""
+    sizes = [features, *map(int, re.findall(r"-(\d+)", recipe["model.arch"])), classes]
+    weights = sum(a * b + b for a, b in zip(sizes, sizes[1:]))
+    members = recipe.get("method.members", MEMBERS_MOST)
+    member = 12 * weights                   # mean, deviation, position
+    checkpoint = 20 * weights + member * (members + 1)  # with momenta; the best so far
+    return 3 * checkpoint + member * members + 65536
 
 
 def _held_out(fraction, n):

@@ -32,7 +32,8 @@ class RunOptions(Structure):
     _fields_ = [("out", c_char_p), ("isa", c_char_p), ("resume", c_bool),
                 ("data_dir", c_char_p), ("progress", PROGRESS_FN),
                 ("progress_context", c_void_p), ("progress_seconds", c_double),
-                ("log", LOG_FN), ("log_context", c_void_p)]
+                ("log", LOG_FN), ("log_context", c_void_p), ("data_path", c_char_p),
+                ("force", c_bool)]
 
 
 class Scores(Structure):

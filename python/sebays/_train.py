@@ -217,16 +217,18 @@ def _shown_by(progress):
 
 
 def train(recipe=None, out=None, options=None, *, resume=False, progress=True, data_dir=None,
-          isa=None, **more):
+          data_path=None, force=False, isa=None, **more):
     """Trains and returns a Result.
 
     recipe: a recipe file, a dict of options, or None for the defaults. Options by name, in
     the dict `options` ("section.key": value) or as section__key=value, come after it.
     out: the run directory. progress: True shows a line on standard error, False nothing; or
     a function that is called with a Progress and returns False to stop (Canceled is raised).
+    data_path: where the training set is; data.set is then only what it is called.
 
     Ctrl-C writes a checkpoint and raises KeyboardInterrupt; resume=True goes on from there,
-    and the model is the same, byte for byte, as without the interruption.
+    and the model is the same, byte for byte, as without the interruption. force: resume even if
+    the data changed, as long as its size, columns and classes did not.
     """
     if out is None:
         raise ValueError("train needs out: the run directory")
@@ -235,7 +237,8 @@ def train(recipe=None, out=None, options=None, *, resume=False, progress=True, d
     run = _library.RunOptions(
         out=os.fsencode(out), isa=isa and isa.encode(), resume=resume,
         data_dir=_data_dir(data_dir), progress=calls.progress_fn,
-        progress_seconds=REPORT_SECONDS, log=calls.log_fn)
+        progress_seconds=REPORT_SECONDS, log=calls.log_fn,
+        data_path=None if data_path is None else os.fsencode(data_path), force=force)
     with _Recipe(recipe, options, more) as handle:
         try:
             with interrupt:

@@ -1,7 +1,12 @@
 import importlib.util
+import os
+import pathlib
 import pickle
+import shutil
+import tempfile
 import unittest
 import warnings
+from unittest import mock
 
 import numpy as np
 
@@ -14,6 +19,8 @@ from sklearn.base import clone
 from sklearn.datasets import load_iris, make_classification, make_moons
 from sklearn.model_selection import cross_val_score
 from sklearn.utils.estimator_checks import check_estimator
+
+from sebays import _classifier
 
 # Checks that scikit-learn itself passes over, and why.
 PASSED_OVER = {"check_classifier_data_not_an_array": "pandas is not installed"}
@@ -81,6 +88,54 @@ class Classifier(unittest.TestCase):
                                                                n_jobs=2).model_bytes_)
         self.assertIn("seed = 5\n", fit(random_state=5).model_.recipe)
         self.assertNotEqual(fit().model_bytes_, fit().model_bytes_)
+
+    def test_rows_are_those_given(self):
+        """Whatever is called as the set is, where the program happens to be."""
+        x, y = make_moons(200, noise=0.2, random_state=0)
+        want = sebays.SeBaySClassifier(random_state=5).fit(x, y).model_bytes_
+        before = os.getcwd()
+        with tempfile.TemporaryDirectory() as directory:
+            os.chdir(directory)
+            try:
+                os.mkdir("rows")
+                for part in "train", "test":
+                    np.save(f"rows/x_{part}.npy", np.zeros((40, 7), np.float32))
+                    np.save(f"rows/y_{part}.npy", np.arange(40) % 4)
+                self.assertEqual(
+                    sebays.SeBaySClassifier(random_state=5).fit(x, y).model_bytes_, want)
+                shutil.rmtree("rows")
+                pathlib.Path("rows").write_text("not a data set")
+                self.assertEqual(
+                    sebays.SeBaySClassifier(random_state=5).fit(x, y).model_bytes_, want)
+            finally:
+                os.chdir(before)
+
+    def test_little_memory(self):
+        """/dev/shm of a container has 64 MB: not by the size of the rows alone, and if it is
+        full all the same, the disk serves."""
+        x, y = make_moons(60, random_state=0)
+        want = sebays.SeBaySClassifier(random_state=0).fit(x, y).model_bytes_
+        wide = {"model.arch": "mlp-2048-2048", "method.members": 7}
+        self.assertGreater(_classifier._run_bytes(wide, 100, 10), 64 << 20)
+        with tempfile.TemporaryDirectory() as memory, \
+                mock.patch.object(_classifier, "MEMORY", memory), \
+                mock.patch.dict(os.environ):
+            os.environ.pop("TMPDIR", None)
+            free = shutil.disk_usage(memory)
+            self.assertEqual(_classifier._place(1000, 1000), memory)
+            self.assertIsNone(_classifier._place(1000, free.free))
+            places = []
+
+            def train(recipe, out, *more, **how):
+                places.append(out.startswith(memory))
+                if out.startswith(memory):
+                    raise sebays.FileError("cannot write: No space left on device")
+                return sebays.train(recipe, out, *more, **how)
+            with mock.patch.object(_classifier, "train", train):
+                e = sebays.SeBaySClassifier(random_state=0).fit(x, y)
+            self.assertEqual(places, [True, False])
+            self.assertEqual(e.model_bytes_, want)
+            self.assertEqual(os.listdir(memory), [])
 
     def test_every_method(self):
         x, y = make_moons(200, noise=0.1, random_state=0)

@@ -1,4 +1,5 @@
 import json
+import os
 import pathlib
 import subprocess
 import threading
@@ -83,7 +84,7 @@ class CommandLine(unittest.TestCase):
         x, _ = images()
         np.save(ROOT / "pixels.npy", x)
         subprocess.run([PROGRAM, "predict", image_run().out, "--input", ROOT / "pixels.npy",
-                        "--format", "npy", "--output", ROOT / "p.npy", "--quiet"], check=True)
+                        "--format", "npy", "--out", ROOT / "p.npy", "--quiet"], check=True)
         with image_run().model() as model:
             np.testing.assert_array_equal(np.load(ROOT / "p.npy"), model.predict_proba(x))
 
@@ -216,3 +217,20 @@ class Life(unittest.TestCase):
         self.assertEqual(len(got), 80)
         for p in got:
             np.testing.assert_array_equal(p, want)
+
+    def test_after_fork(self):
+        x, _ = table()
+        with table_run().model(threads=3) as model:
+            want = model.predict_proba(x)
+            reader, writer = os.pipe()
+            child = os.fork()
+            if child == 0:  # no way back into the tests from here
+                try:
+                    os.write(writer, b"same" if np.array_equal(model.predict_proba(x), want)
+                             else b"other")
+                finally:
+                    os._exit(0)
+            os.close(writer)
+            with open(reader, "rb") as answer:
+                self.assertEqual(answer.read(), b"same")
+            os.waitpid(child, 0)

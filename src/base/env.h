@@ -1,7 +1,8 @@
 /* env - what the whole library shares, passed down as one const pointer.
  *
- * There are no mutable globals: a caller that wants other kernels, another number of
- * threads or another log makes another env.
+ * A caller that wants other kernels, another number of threads or another log makes another
+ * env: there are no mutable globals but for what belongs to the process itself, the memory
+ * counters (mem.h) and the helper threads (threads.h).
  */
 #ifndef SB_BASE_ENV_H
 #define SB_BASE_ENV_H

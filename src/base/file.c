@@ -42,10 +42,10 @@ static void forget(struct sb_file *f)
     *f = (struct sb_file){.fd = -1};
 }
 
-static sb_status open_temporary(struct sb_file *f, size_t room)
+static sb_status open_temporary(struct sb_file *f, size_t capacity)
 {
     for (int n = 0; n < ATTEMPTS; n++) {
-        snprintf(f->temporary, room, "%s.%ld-%d.tmp", f->path, (long)getpid(), n);
+        snprintf(f->temporary, capacity, "%s.%ld-%d.tmp", f->path, (long)getpid(), n);
         f->fd = open(f->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (f->fd >= 0)
             return SB_OK;
@@ -62,15 +62,15 @@ sb_status sb_file_create(struct sb_file *f, const char *path)
     if (stat(path, &info) == 0 && !S_ISREG(info.st_mode))
         return sb_fail(SB_EIO, "cannot create %s: it exists and is not a regular file",
                        path);
-    size_t length = strlen(path), room = length + SUFFIX_BYTES;
+    size_t length = strlen(path), capacity = length + SUFFIX_BYTES;
     f->path = sb_malloc(length + 1, 1);
-    f->temporary = sb_malloc(room, 1);
+    f->temporary = sb_malloc(capacity, 1);
     sb_status st;
     if (!f->path || !f->temporary) {
         st = sb_fail(SB_ENOMEM, "cannot create %s: no memory for its name", path);
     } else {
         memcpy(f->path, path, length + 1);
-        st = open_temporary(f, room);
+        st = open_temporary(f, capacity);
     }
     if (st != SB_OK)
         forget(f);
@@ -201,6 +201,18 @@ sb_status sb_file_append(const char *path, const void *data, size_t size)
     return st;
 }
 
+sb_status sb_file_sync(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return errno == ENOENT ? SB_OK : sb_file_failed("sync", path);
+    sb_status st = SB_OK;
+    if (fsync(fd) != 0 && errno != EINVAL)
+        st = sb_file_failed("sync", path);
+    close(fd);
+    return st;
+}
+
 sb_status sb_file_cut(const char *path, uint64_t size)
 {
     struct stat info;
@@ -256,6 +268,66 @@ bool sb_file_exists(const char *path)
 }
 
 /* ---- reading ---- */
+
+bool sb_stamp_of(const char *path, struct sb_stamp *out)
+{
+    struct stat info;
+    if (stat(path, &info) != 0)
+        return false;
+    *out = (struct sb_stamp){.device = (uint64_t)info.st_dev,
+                             .number = (uint64_t)info.st_ino,
+                             .size = (uint64_t)info.st_size,
+                             .seconds = (int64_t)info.st_mtim.tv_sec,
+                             .nanoseconds = (int64_t)info.st_mtim.tv_nsec};
+    return true;
+}
+
+static sb_status read_fd(int fd, const char *path, unsigned char *out, size_t size)
+{
+    for (size_t have = 0; have < size;) {
+        ssize_t n = read(fd, out + have, size - have);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return sb_file_failed("read", path);
+        if (n == 0)
+            return sb_fail(SB_EIO, "cannot read %s: it was cut to %zu bytes meanwhile",
+                           path, have);
+        have += (size_t)n;
+    }
+    return SB_OK;
+}
+
+sb_status sb_file_read(const char *path, size_t most, unsigned char **out, size_t *size)
+{
+    struct stat info;
+    *out = NULL;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0 || fstat(fd, &info) != 0) {
+        sb_status st = sb_file_failed("read", path);
+        if (fd >= 0)
+            close(fd);
+        return st;
+    }
+    sb_status st = SB_OK;
+    if (!S_ISREG(info.st_mode))
+        st = sb_fail(SB_EIO, "cannot read %s: it is %s", path,
+                     S_ISDIR(info.st_mode) ? "a directory" : "not a regular file");
+    else if ((uintmax_t)info.st_size > most)
+        st = sb_fail(SB_EIO, "cannot read %s: it has more than %zu bytes", path, most);
+    *size = st == SB_OK ? (size_t)info.st_size : 0;
+    *out = st == SB_OK ? sb_malloc(*size, 1) : NULL;
+    if (st == SB_OK && !*out)
+        st = sb_fail(SB_ENOMEM, "no memory to read %s, %zu bytes", path, *size);
+    if (st == SB_OK)
+        st = read_fd(fd, path, *out, *size);
+    close(fd);
+    if (st != SB_OK) {
+        sb_free(*out);
+        *out = NULL;
+    }
+    return st;
+}
 
 static sb_status map_fd(struct sb_map *m, int fd, const char *path)
 {

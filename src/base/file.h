@@ -57,6 +57,9 @@ sb_status sb_file_append_line(const char *path, const char *line);
 /* Appends size bytes to a file, which is made if need be; not at once. */
 sb_status sb_file_append(const char *path, const void *data, size_t size);
 
+/* Waits until what a file holds is on the disk; no file is fine. */
+sb_status sb_file_sync(const char *path);
+
 /* Cuts a file that is longer than size bytes; one that is shorter, or none, is fine. */
 sb_status sb_file_cut(const char *path, uint64_t size);
 
@@ -72,6 +75,19 @@ bool sb_file_exists(const char *path);
 /* Removes the file or directory with all that is in it, links themselves and not what
  * they lead to. Whether nothing is left under that name. */
 bool sb_file_remove_tree(const char *path);
+
+/* What tells that a file was changed in place. */
+struct sb_stamp {
+    uint64_t device, number, size;
+    int64_t seconds, nanoseconds; /* when it was last written */
+};
+
+/* False: there is no such file, or no way to look. */
+bool sb_stamp_of(const char *path, struct sb_stamp *out);
+
+/* Reads a regular file into out, which is its caller's (sb_free); SB_EIO if it has more than
+ * most bytes, or ends before its size. */
+sb_status sb_file_read(const char *path, size_t most, unsigned char **out, size_t *size);
 
 struct sb_map {
     const unsigned char *data; /* [size] read only; never NULL while open */

@@ -1,5 +1,6 @@
-/* mem - see mem.h. The counters are the library's only shared mutable state; they are
- * atomic, relaxed (nothing is published through them), and no result depends on them.
+/* mem - see mem.h. The counters are, with the threads' pool, the library's only shared
+ * mutable state; they are atomic, relaxed (nothing is published through them), and no
+ * result depends on them.
  *
  * A block of HUGE_FROM bytes or more starts on a huge page, header included, so that the
  * header costs 64 bytes and not a page of its own.

@@ -31,6 +31,9 @@ enum sb_purpose {
     SB_RNG_SUBSET,      /* subsets of an ensemble's members */
     SB_RNG_ATTACK,      /* where an attack starts */
     SB_RNG_EMBED,       /* first vectors of an embedding */
+    SB_RNG_SCALE,       /* noise of scales that have a posterior */
+    SB_RNG_DROPOUT,     /* which elements are dropped */
+    SB_RNG_MIX,         /* which images meet in a row of several */
     SB_RNG_TEST = 63    /* tests and benchmarks */
 };
 

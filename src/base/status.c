@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/numeric.h"
+
 static _Thread_local char message[SB_MESSAGE_BYTES];
 
 sb_status sb_fail(sb_status st, const char *format, ...)
@@ -13,7 +15,9 @@ sb_status sb_fail(sb_status st, const char *format, ...)
         [SB_MESSAGE_BYTES]; /* apart, so that an argument may be sb_message() itself */
     va_list args;
     va_start(args, format);
+    locale_t before = sb_numeric_begin();
     int n = vsnprintf(text, sizeof text, format, args);
+    sb_numeric_end(before);
     va_end(args);
     if (n < 0)
         text[0] = '\0';

@@ -6,22 +6,23 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/numeric.h"
 
 enum { FIRST_BYTES = 1 << 10 };
 
 static bool grow(struct sb_text *t, size_t want)
 {
-    size_t room = t->room ? t->room : FIRST_BYTES;
-    while (room < want)
-        room *= 2;
-    char *larger = sb_malloc(room, 1);
+    size_t capacity = t->capacity ? t->capacity : FIRST_BYTES;
+    while (capacity < want)
+        capacity *= 2;
+    char *larger = sb_malloc(capacity, 1);
     if (!larger)
         return false;
     if (t->text)
         memcpy(larger, t->text, t->used);
     sb_free(t->text);
     t->text = larger;
-    t->room = room;
+    t->capacity = capacity;
     return true;
 }
 
@@ -30,14 +31,16 @@ void sb_text_add(struct sb_text *t, const char *format, ...)
     va_list list, again;
     va_start(list, format);
     va_copy(again, list);
+    locale_t before = sb_numeric_begin();
     int n = vsnprintf(NULL, 0, format, list);
     size_t want = t->used + (n > 0 ? (size_t)n : 0) + 1;
-    if (!t->failed && (n < 0 || (want > t->room && !grow(t, want))))
+    if (!t->failed && (n < 0 || (want > t->capacity && !grow(t, want))))
         t->failed = true;
     if (!t->failed) {
-        vsnprintf(t->text + t->used, t->room - t->used, format, again);
+        vsnprintf(t->text + t->used, t->capacity - t->used, format, again);
         t->used = want - 1;
     }
+    sb_numeric_end(before);
     va_end(again);
     va_end(list);
 }
@@ -58,4 +61,14 @@ void sb_text_fini(struct sb_text *t)
         return;
     sb_free(t->text);
     *t = (struct sb_text){0};
+}
+
+int sb_text_cut(const char *s, int most)
+{
+    int n = 0;
+    while (n < most && s[n])
+        n++;
+    while (n > 0 && ((unsigned char)s[n] & 0xc0) == 0x80)
+        n--;
+    return n;
 }

@@ -16,8 +16,8 @@
 #include "base/status.h"
 
 struct sb_text {
-    char *text; /* [room] owned; NULL: empty */
-    size_t used, room;
+    char *text; /* [capacity] owned; NULL: empty */
+    size_t used, capacity;
     bool failed;
 };
 
@@ -29,5 +29,9 @@ sb_status sb_text_take(struct sb_text *t, char **out);
 
 /* Accepts NULL, zeroed and taken ones. */
 void sb_text_fini(struct sb_text *t);
+
+/* Bytes of s, at most so many, that end with a whole character of UTF-8: what "%.*s" may
+ * show of it. */
+int sb_text_cut(const char *s, int most);
 
 #endif

@@ -13,8 +13,6 @@ const char *sb_cifar_c_kind(size_t i)
     return i < SB_CORRUPTIONS ? sb_corruption_name((enum sb_corruption)i) : NULL;
 }
 
-#define UNPACKED_MOST ((size_t)1 << 32)
-
 static sb_status open_array(struct sb_bytes *b, struct sb_npy *a, const char *directory,
                             const char *name, char path[SB_PATH_BYTES])
 {
@@ -25,7 +23,10 @@ static sb_status open_array(struct sb_bytes *b, struct sb_npy *a, const char *di
                        "there is no %s in %s; CIFAR-10-C has one file a kind, such "
                        "as %s.npy, and labels.npy",
                        file, directory, sb_cifar_c_kind(0));
-    sb_status st = sb_bytes_open(b, path, UNPACKED_MOST);
+    size_t most = 0;
+    sb_status st = sb_npy_file_size(path, &most);
+    if (st == SB_OK)
+        st = sb_bytes_open(b, path, most);
     return st == SB_OK ? sb_npy_parse(a, path, b->data, b->size) : st;
 }
 
@@ -60,7 +61,7 @@ static sb_status read_slice(struct sb_dataset *d, struct sb_bytes b[2],
                      (unsigned long long)(y.dims ? y.shape[0] : 0), images,
                      (unsigned long long)x.shape[0]);
     if (st == SB_OK)
-        st = sb_npy_examples(d, &x, first, count);
+        st = sb_npy_examples(d, &x, first, count, false);
     if (st == SB_OK)
         st = sb_npy_labels(d, &y, first);
     return st;

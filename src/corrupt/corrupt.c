@@ -66,7 +66,7 @@ void sb_canvas_normals(const struct sb_canvas *v, uint32_t use, float mean, floa
 {
     struct sb_stream s = sb_canvas_stream(v, use);
     size_t vectors = (v->plan->plane + NORMALS - 1) / NORMALS;
-    v->plan->env->kernels->normal(&s, 0, 0, 1, vectors, out);
+    sb_kernels_narrow(v->plan->env->kernels)->normal(&s, 0, 0, 1, vectors, out);
     for (size_t i = 0; i < v->plan->plane; i++)
         out[i] = mean + sd * out[i];
 }
@@ -126,7 +126,7 @@ static sb_status canvas_init(struct sb_canvas *v, const struct sb_corrupt_plan *
 
 /* ---- the plan ---- */
 
-/* Elastic blurs its displacements most: METHOD section 6, and corrupt_digital.c. */
+/* Elastic blurs its displacements most: docs/corruptions.md, and corrupt_digital.c. */
 static uint32_t largest_radius(uint32_t height, uint32_t width)
 {
     uint32_t side = height < width ? height : width, least = 8;

@@ -1,7 +1,7 @@
 /* corrupt - nineteen ways in which pictures go wrong, each at five severities.
  *
  * The corruptions of CIFAR-10-C (Hendrycks and Dietterich, 2019), with its constants, for
- * images of any size: METHOD section 6. What is random about an image depends on
+ * images of any size: docs/corruptions.md. What is random about an image depends on
  * (seed, kind, severity, index of the image) alone, so a part of a data set, another thread
  * count or another order give the same bytes.
  *

@@ -127,7 +127,7 @@ void sb_motion_blur_paint(struct sb_canvas *v)
 
 /* ---- zoom: the mean of the image at rising enlargements, in steps of .01 ---- */
 
-/* METHOD has the largest factors as 1.05 1.10 ...; where the step does not end there exactly
+/* The largest factors are meant as 1.05 1.10 ...; where the step does not end there exactly
  * in binary, the published sets have one more. */
 static const uint32_t zoom_steps[SB_SEVERITIES] = {7, 12, 16, 21, 26};
 

@@ -26,8 +26,8 @@ struct sb_recoder {
     char message[JMSG_LENGTH_MAX];
     uint32_t channels, height, width;
     uint8_t *row;    /* [width][channels] owned */
-    uint8_t *packed; /* [room] owned */
-    size_t room;
+    uint8_t *packed; /* [capacity] owned */
+    size_t capacity;
 };
 
 static void jump_back(j_common_ptr info)
@@ -50,7 +50,7 @@ static void nothing(j_compress_ptr info)
 static boolean too_small(j_compress_ptr info)
 {
     struct sb_recoder *j = info->client_data;
-    snprintf(j->message, sizeof j->message, "more than %zu bytes", j->room);
+    snprintf(j->message, sizeof j->message, "more than %zu bytes", j->capacity);
     longjmp(j->back, 1);
 }
 
@@ -58,7 +58,7 @@ static void begin_packed(j_compress_ptr info)
 {
     struct sb_recoder *j = info->client_data;
     j->target.next_output_byte = j->packed;
-    j->target.free_in_buffer = j->room;
+    j->target.free_in_buffer = j->capacity;
 }
 
 static sb_status create(struct sb_recoder *j)
@@ -93,9 +93,9 @@ static sb_status init(struct sb_recoder *j, uint32_t channels, uint32_t height,
     j->channels = channels;
     j->height = height;
     j->width = width;
-    j->room = 4096 + blocks * 256 * 3 * 2;
+    j->capacity = 4096 + blocks * 256 * 3 * 2;
     j->row = sb_malloc(width, channels);
-    j->packed = sb_malloc(j->room, 1);
+    j->packed = sb_malloc(j->capacity, 1);
     if (!j->row || !j->packed)
         return sb_fail(SB_ENOMEM, "no memory for JPEG compression");
     j->coder.err = j->decoder.err = jpeg_std_error(&j->errors);
@@ -148,7 +148,7 @@ static void decode(struct sb_recoder *j, uint8_t *out)
 {
     size_t plane = (size_t)j->height * j->width;
     struct jpeg_decompress_struct *decoder = &j->decoder;
-    jpeg_mem_src(decoder, j->packed, j->room - j->target.free_in_buffer);
+    jpeg_mem_src(decoder, j->packed, j->capacity - j->target.free_in_buffer);
     jpeg_read_header(decoder, TRUE);
     jpeg_start_decompress(decoder);
     for (uint32_t y = 0; y < j->height; y++) {

@@ -183,8 +183,4 @@ void sb_recoder_recode(struct sb_canvas *v, const uint8_t *in, uint8_t *out);
 /* What went wrong with the canvas that failed, as an error. */
 sb_status sb_recoder_status(const struct sb_recoder *j);
 
-/* map[side][side] in [0, 1]: a cloud by diamond and square, rough if decay is small; use
- * is sb_canvas_stream's. */
-void sb_plasma(struct sb_canvas *v, uint32_t use, float decay, float *map);
-
 #endif

@@ -104,7 +104,9 @@ static void refine(const struct plasma *m, uint32_t step)
         }
 }
 
-void sb_plasma(struct sb_canvas *v, uint32_t use, float decay, float *map)
+/* map[side][side] in [0, 1]: a cloud by diamond and square, rough if decay is small; use
+ * is sb_canvas_stream's. */
+static void plasma(struct sb_canvas *v, uint32_t use, float decay, float *map)
 {
     size_t n = (size_t)v->plan->side * v->plan->side;
     float *wild = v->plasma + n, low = 0.0f, high = 0.0f;
@@ -137,7 +139,7 @@ void sb_fog_paint(struct sb_canvas *v)
     for (size_t i = 0; i < p->channels * p->plane; i++)
         most = v->image[i] > most ? v->image[i] : most;
     float scale = most / (most + amount);
-    sb_plasma(v, 0, fog[p->severity].decay, v->plasma);
+    plasma(v, 0, fog[p->severity].decay, v->plasma);
     for (uint32_t c = 0; c < p->channels; c++)
         for (uint32_t y = 0; y < p->height; y++) {
             float *x = v->image + c * p->plane + (size_t)y * p->width;
@@ -183,7 +185,7 @@ void sb_frost_paint(struct sb_canvas *v)
     float keep = frost[p->severity].image, amount = 255.0f * frost[p->severity].ice;
     float mean = ice.mean + ice.spread * (2.0f * sb_rng_uniform(&s, 0) - 1.0f);
     needles(v, 60.0 * (double)sb_rng_uniform(&s, 1));
-    sb_plasma(v, 4, 1.5f, v->plasma);
+    plasma(v, 4, 1.5f, v->plasma);
     for (uint32_t y = 0; y < p->height; y++)
         for (uint32_t x = 0; x < p->width; x++) {
             size_t i = (size_t)y * p->width + x;

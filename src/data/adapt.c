@@ -4,21 +4,21 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "files/image_parts.h"
+#include "files/image.h"
 
-/* Image i of from, in from's size, with `channels` planes; room: [3] planes. */
+/* Image i of from, in from's size, with `channels` planes; buffer: [3] planes. */
 static sb_status take(const struct sb_dataset *from, uint32_t i, uint32_t channels,
-                      uint8_t *room, const uint8_t **out)
+                      uint8_t *buffer, const uint8_t **out)
 {
     size_t plane = (size_t)from->height * from->width;
-    sb_status st = sb_dataset_image(from, i, room, out);
+    sb_status st = sb_dataset_image(from, i, buffer, out);
     if (st != SB_OK || channels == from->channels || channels == 3)
         return st; /* a grey plane is copied when it has its size */
     const uint8_t *r = *out, *g = r + plane, *b = g + plane;
     for (size_t k = 0; k < plane; k++)
-        room[k] =
+        buffer[k] =
             (uint8_t)((19595u * r[k] + 38470u * g[k] + 7471u * b[k] + (1u << 15)) >> 16);
-    *out = room;
+    *out = buffer;
     return st;
 }
 
@@ -30,10 +30,10 @@ static sb_status fetch(const struct sb_dataset *d, uint32_t i, uint8_t *out)
     size_t plane = (size_t)d->height * d->width;
     uint32_t planes = from->channels == 1 ? 1 : d->channels;
     const uint8_t *image;
-    uint8_t *room = sb_malloc(3, old_plane);
-    if (!room)
+    uint8_t *buffer = sb_malloc(3, old_plane);
+    if (!buffer)
         return sb_fail(SB_ENOMEM, "%s: no memory for an image", d->path);
-    sb_status st = take(from, i, d->channels, room, &image);
+    sb_status st = take(from, i, d->channels, buffer, &image);
     for (uint32_t c = 0; c < planes && st == SB_OK; c++) {
         struct sb_pixels p = {.shape = {1, from->height, from->width},
                               .data = (uint8_t *)(uintptr_t)(image + c * old_plane)};
@@ -41,7 +41,7 @@ static sb_status fetch(const struct sb_dataset *d, uint32_t i, uint8_t *out)
     }
     for (uint32_t c = planes; c < d->channels && st == SB_OK; c++)
         memcpy(out + c * plane, out, plane);
-    sb_free(room);
+    sb_free(buffer);
     return st;
 }
 

@@ -2,8 +2,12 @@
 #include "data/columns.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "base/mem.h"
+#include "base/text.h"
+
+enum { TITLE_NAME = 64 }; /* bytes of a name that a title has room for */
 
 sb_status sb_columns_new(struct sb_columns **out, uint32_t count)
 {
@@ -24,18 +28,66 @@ void sb_columns_free(struct sb_columns *c)
 {
     if (!c)
         return;
-    for (uint32_t i = 0; i < c->count; i++)
+    for (uint32_t i = 0; i < c->count; i++) {
         sb_words_fini(&c->column[i].words);
+        sb_free(c->column[i].cut);
+    }
     sb_words_fini(&c->names);
     sb_free(c->column);
     sb_free(c);
+}
+
+static uint32_t width_of(const struct sb_column *c)
+{
+    if (c->kind == SB_COLUMN_CATEGORY)
+        return c->words.count;
+    if (!sb_column_has_input(c))
+        return 0;
+    return (c->scale == SB_SCALE_PIECES ? c->cuts - 1 : 1) + c->indicator;
+}
+
+sb_status sb_columns_number(struct sb_columns *c, const char *source)
+{
+    uint64_t features = 0;
+    c->inputs = 0;
+    for (uint32_t i = 0; i < c->count; i++) {
+        struct sb_column *column = &c->column[i];
+        column->input = c->inputs;
+        column->feature = (uint32_t)features;
+        column->width = width_of(column);
+        c->inputs += sb_column_has_input(column);
+        features += column->width;
+        if (features > SB_FEATURES_MOST)
+            break;
+    }
+    c->features = (uint32_t)features;
+    if (features == 0 || features > SB_FEATURES_MOST)
+        return sb_fail(SB_EFORMAT, "%s: it has %s%u features; want 1 to %d", source,
+                       features ? "more than " : "",
+                       features ? (unsigned)SB_FEATURES_MOST : 0, SB_FEATURES_MOST);
+    return SB_OK;
+}
+
+uint32_t sb_columns_find(const struct sb_columns *c, const char *name, size_t size)
+{
+    uint32_t at = 0;
+    uint64_t number = 0;
+    if (size > 0 && sb_words_find(&c->names, name, size, &at))
+        return at;
+    for (size_t i = 0; i < size; i++) {
+        if (name[i] < '0' || name[i] > '9' || number > c->count)
+            return c->count;
+        number = 10 * number + (uint64_t)(name[i] - '0');
+    }
+    return number >= 1 && number <= c->count ? (uint32_t)number - 1 : c->count;
 }
 
 const char *sb_columns_title(const struct sb_columns *c, uint32_t i,
                              char out[SB_COLUMN_TITLE])
 {
     if (c->names.count > i)
-        snprintf(out, SB_COLUMN_TITLE, "column %u (%.64s)", i + 1,
+        snprintf(out, SB_COLUMN_TITLE, "column %u (%.*s)", i + 1,
+                 sb_text_cut(sb_words_at(&c->names, i), TITLE_NAME),
                  sb_words_at(&c->names, i));
     else
         snprintf(out, SB_COLUMN_TITLE, "column %u", i + 1);

@@ -1,12 +1,26 @@
-/* columns - what the columns of a table mean: numbers, categories, the label.
+/* columns - what the columns of a table mean, and the numbers that become of them.
  *
- * A column of numbers is one feature. A column with anything else in it is a category: one
- * feature a text, 1 for the row's own and 0 for the others, texts in sorted order. The
- * label column's texts are the classes, sorted too (by value if all are numbers). A first
- * column without a name in the header is a row number, as pandas writes it, and not used.
+ * In memory a row of a table is a row of inputs, one a column that is used:
  *
- * All this is learned from the training file once and applied to any other, so that a
- * feature means the same everywhere.
+ *     numbers, booleans   the number; 1 and 0; NAN where it is missing
+ *     categories          which text it is, counted from 0; NAN where it is none of them
+ *
+ * A column with anything but numbers in it is a category, or boolean if all its texts are
+ * true and false, or yes and no. A text that is missing is a category of its own, the
+ * empty text. The label column's texts are the classes. Texts are in sorted order (by
+ * value if all are numbers). A first column without a name in the header is a row number,
+ * as pandas writes it, and not used.
+ *
+ * A network reads features (encode.h):
+ *
+ *     plain number    x, or fill where it is missing
+ *     quantile        where x is between the cuts, from 0 to 1
+ *     pieces          a feature a piece between two cuts: how far x is through it, 0 to 1
+ *     indicator       one more: 1 where the number is missing
+ *     category        a feature a text: 1 for the row's own, 0 for the others
+ *
+ * All this is learned once, from the rows that are trained on, and applied to any others,
+ * so that a feature means the same everywhere.
  */
 #ifndef SB_DATA_COLUMNS_H
 #define SB_DATA_COLUMNS_H
@@ -19,32 +33,59 @@
 
 enum sb_column_kind {
     SB_COLUMN_NUMBER,
+    SB_COLUMN_BOOLEAN,
     SB_COLUMN_CATEGORY,
     SB_COLUMN_LABEL,
+    SB_COLUMN_GROUP, /* its rows belong together; no feature */
     SB_COLUMN_UNUSED
 };
 
+enum sb_scale { SB_SCALE_PLAIN, SB_SCALE_QUANTILE, SB_SCALE_PIECES };
+
+enum { SB_CUTS_MOST = 1025 };
+
 struct sb_column {
     enum sb_column_kind kind;
-    struct sb_words words; /* of a category or the label */
-    uint32_t feature;      /* the first of its features */
-    uint64_t odd_line;     /* where its first text that is no number is; 0: none */
+    struct sb_words words;   /* of a category or the label */
+    uint32_t input;          /* its place in a row, if it has one */
+    uint32_t feature, width; /* the first of its features, and how many */
+    enum sb_scale scale;     /* of a number */
+    uint32_t cuts;           /* at least 2 unless it is plain */
+    float *cut;              /* [cuts] rising; owned */
+    float fill;              /* of a number or boolean: what a missing one counts as */
+    bool indicator;
+    const char *why;   /* of one that is not used: what it has; NULL: nobody asked */
+    uint64_t odd_line; /* where its first text that is no number is; 0: none */
 };
 
 struct sb_columns {
     struct sb_column *column; /* [count] owned */
     struct sb_words names;    /* [count] with a header; else empty */
     uint32_t count;
-    uint32_t label;    /* which column; count: none */
-    uint32_t features; /* all columns' */
-    bool header;       /* the file's first row is names */
+    uint32_t label; /* which column; count: none */
+    uint32_t inputs, features;
+    bool header; /* the file's first row is names */
+    bool impute; /* missing values are filled in; else refused */
 };
 
-/* *out: count columns, all of numbers; NULL after a failure. */
+/* *out: count columns, all of plain numbers; NULL after a failure. */
 sb_status sb_columns_new(struct sb_columns **out, uint32_t count);
 
 /* Accepts NULL and half-built ones. */
 void sb_columns_free(struct sb_columns *c);
+
+/* What a column of this kind is to a row. */
+static inline bool sb_column_has_input(const struct sb_column *c)
+{
+    return c->kind == SB_COLUMN_NUMBER || c->kind == SB_COLUMN_BOOLEAN ||
+           c->kind == SB_COLUMN_CATEGORY;
+}
+
+enum { SB_FEATURES_MOST = 1 << 20 };
+
+/* Numbers inputs and features anew, after kinds, texts or scales changed. SB_EFORMAT
+ * unless there are 1 to SB_FEATURES_MOST of them; source is for the message. */
+sb_status sb_columns_number(struct sb_columns *c, const char *source);
 
 /* As one line of JSON (columns_text.c has its form) and back; to read a table as a model
  * learned it, give sb_open_options.like a data set with these columns and a path. The caller
@@ -52,10 +93,20 @@ void sb_columns_free(struct sb_columns *c);
 sb_status sb_columns_write(const struct sb_columns *c, char **out);
 sb_status sb_columns_read(struct sb_columns **out, const char *source, const char *text);
 
+/* The column of that name, or of that number from 1; count: there is none. */
+uint32_t sb_columns_find(const struct sb_columns *c, const char *name, size_t size);
+
 enum { SB_COLUMN_TITLE = 96 };
 
 /* "column 3" or "column 3 (age)", for messages; out is returned. */
 const char *sb_columns_title(const struct sb_columns *c, uint32_t i,
                              char out[SB_COLUMN_TITLE]);
+
+enum { SB_COLUMN_ODD = 512 };
+
+/* Whether column i is a category though most of its different texts are numbers: a slip in
+ * one row turns a column of numbers into that. out is then a sentence with line and column,
+ * without the file. */
+bool sb_columns_odd(const struct sb_columns *c, uint32_t i, char out[SB_COLUMN_ODD]);
 
 #endif

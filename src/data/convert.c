@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "data/columns.h"
 #include "data/reader.h"
 #include "files/npy_write.h"
 
@@ -33,18 +34,34 @@ static void interleave(const struct sb_dataset *d, size_t size, const unsigned c
         }
 }
 
-/* Appends every example; row and room have space for one. */
+/* A table's row with a column a text of each category; a number that is missing is NAN. */
+static void spread_row(const struct sb_columns *c, const float *row, float *to)
+{
+    for (uint32_t i = 0; i < c->count; i++) {
+        const struct sb_column *column = &c->column[i];
+        bool category = column->kind == SB_COLUMN_CATEGORY;
+        for (uint32_t k = 0; sb_column_has_input(column) && k < column->width; k++)
+            *to++ = !category                        ? row[column->input]
+                    : row[column->input] == (float)k ? 1.0f
+                                                     : 0.0f;
+    }
+}
+
+/* Appends every example; row and buffer have space for one. */
 static sb_status append_all(const struct sb_dataset *d, struct sb_npy_writer *w,
-                            unsigned char *row, uint8_t *room)
+                            unsigned char *row, uint8_t *buffer)
 {
     sb_status st = SB_OK;
     for (uint32_t i = 0; i < d->n && st == SB_OK; i++) {
         const uint8_t *image;
         if (d->element == SB_FLOATS) {
             const float *x = d->values + i * sb_dataset_elements(d);
-            interleave(d, sizeof *x, (const unsigned char *)x, row);
+            if (d->columns)
+                spread_row(d->columns, x, (float *)(void *)row);
+            else
+                interleave(d, sizeof *x, (const unsigned char *)x, row);
         } else {
-            st = sb_dataset_image(d, i, room, &image);
+            st = sb_dataset_image(d, i, buffer, &image);
             if (st == SB_OK)
                 interleave(d, 1, image, row);
         }
@@ -57,23 +74,23 @@ static sb_status append_all(const struct sb_dataset *d, struct sb_npy_writer *w,
 static sb_status write_x(const struct sb_dataset *d, const char *path)
 {
     uint64_t image[] = {d->n, d->height, d->width, d->channels};
-    uint64_t row_of[] = {d->n, d->channels};
+    uint64_t row_of[] = {d->n, d->columns ? d->columns->features : d->channels};
     bool table = sb_dataset_tabular(d);
-    size_t n = sb_dataset_elements(d);
+    size_t n = d->columns ? d->columns->features : sb_dataset_elements(d);
     struct sb_npy_writer w = {0};
     unsigned char *row = sb_malloc(n, sizeof(float));
-    uint8_t *room = sb_malloc(d->fetch ? n : 1, 1);
-    sb_status st = row && room ? SB_OK : sb_fail(SB_ENOMEM, "no memory for an example");
+    uint8_t *buffer = sb_malloc(d->fetch ? n : 1, 1);
+    sb_status st = row && buffer ? SB_OK : sb_fail(SB_ENOMEM, "no memory for an example");
     if (st == SB_OK)
         st = sb_npy_create(&w, path, d->element == SB_BYTES ? SB_NPY_U8 : SB_NPY_F32,
                            table ? row_of : image, table ? 2 : 4);
     if (st == SB_OK)
-        st = append_all(d, &w, row, room);
+        st = append_all(d, &w, row, buffer);
     if (st == SB_OK)
         st = sb_npy_finish(&w);
     sb_npy_abort(&w);
     sb_free(row);
-    sb_free(room);
+    sb_free(buffer);
     return st;
 }
 

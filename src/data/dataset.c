@@ -1,4 +1,4 @@
-/* dataset - see dataset.h: choosing the reader, finding by name, what splits share. */
+/* dataset - see dataset.h and reader.h: choosing the reader, finding by name, what splits share. */
 #include "data/dataset.h"
 
 #include <stdio.h>
@@ -9,11 +9,6 @@
 #include "data/catalogue.h"
 #include "data/columns.h"
 #include "data/reader.h"
-
-static const struct sb_reader *const readers[] = {&sb_reader_idx,    &sb_reader_cifar,
-                                                  &sb_reader_arrays, &sb_reader_mat,
-                                                  &sb_reader_folder, &sb_reader_csv};
-enum { READERS = sizeof readers / sizeof *readers };
 
 /* Debian's dataset-* packages put theirs here. */
 static const char debian_directory[] = "/usr/share/datasets";
@@ -73,32 +68,33 @@ static sb_status look_at(struct sb_probe *p, const char *path)
     return sb_bytes_head(path, p->head, sizeof p->head, &p->have);
 }
 
-static sb_status not_recognised(const struct sb_probe *p)
+static sb_status not_recognised(const struct sb_reader_list *list,
+                                const struct sb_probe *p)
 {
-    char list[768] = "";
+    char text[768] = "";
     size_t used = 0;
-    for (size_t i = 0; i < READERS && used < sizeof list; i++) {
+    for (size_t i = 0; i < list->count && used < sizeof text; i++) {
         const char *before = i == 0 ? "" : "; ";
-        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", before,
-                                 readers[i]->wanted);
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", before,
+                                 list->reader[i]->wanted);
     }
     return sb_fail(SB_EFORMAT, "%s: no data set recognised in this %s; want %s", p->path,
-                   p->directory ? "directory" : "file", list);
+                   p->directory ? "directory" : "file", text);
 }
 
-sb_status sb_reader_find(const char *path, struct sb_probe *p,
-                         const struct sb_reader **out)
+sb_status sb_reader_find(const struct sb_reader_list *list, const char *path,
+                         struct sb_probe *p, const struct sb_reader **out)
 {
     size_t i = 0;
     *out = NULL;
     sb_status st = look_at(p, path);
     if (st != SB_OK)
         return st;
-    while (i < READERS && !readers[i]->probe(p))
+    while (i < list->count && !list->reader[i]->probe(p))
         i++;
-    if (i == READERS)
-        return not_recognised(p);
-    *out = readers[i];
+    if (i == list->count)
+        return not_recognised(list, p);
+    *out = list->reader[i];
     return SB_OK;
 }
 
@@ -139,18 +135,13 @@ static sb_status check_size(const struct sb_dataset *d, const struct sb_open_opt
                    d->width, o->height, o->width);
 }
 
-sb_status sb_dataset_open(struct sb_dataset *d, const char *path, enum sb_split split)
-{
-    return sb_dataset_open_with(d, path, &(struct sb_open_options){.split = split});
-}
-
-sb_status sb_dataset_open_with(struct sb_dataset *d, const char *path,
-                               const struct sb_open_options *o)
+sb_status sb_reader_open(const struct sb_reader_list *list, struct sb_dataset *d,
+                         const char *path, const struct sb_open_options *o)
 {
     struct sb_probe p;
     const struct sb_reader *reader;
     *d = (struct sb_dataset){0};
-    sb_status st = sb_reader_find(path, &p, &reader);
+    sb_status st = sb_reader_find(list, path, &p, &reader);
     if (st != SB_OK)
         return st;
     if (!p.directory && !o->any_name)
@@ -175,6 +166,7 @@ void sb_dataset_fini(struct sb_dataset *d)
         d->reader_free(d->reader);
     sb_free(d->copy);
     sb_free(d->labels);
+    sb_free(d->groups);
     sb_free(d->class_names);
     sb_free(d->path);
     sb_columns_free(d->columns);

@@ -6,6 +6,7 @@
  *     values  [n][channels][height][width]   floats, likewise; a table has height = width = 1
  *     fetch   gives image i as bytes when a batch needs it: files too many to decode ahead
  *     labels  [n]                            each below classes; NULL: none were asked for
+ *     groups  [n]                            which rows belong together; NULL: nobody said
  *
  * Bytes count as themselves / 255, floats as themselves, until a batch is made. Images of
  * a plain IDX or NPY file stay in the mapped file; unpacked and interleaved formats are
@@ -14,8 +15,9 @@
  * (reader.h).
  *
  * Every byte is untrusted: a data set that opened has all its examples (streamed ones may
- * still fail one by one), no value that is not finite, and no label that could index
- * beyond an array of classes.
+ * still fail one by one), no value that is infinite, none that is NAN but those of a table
+ * that are missing, where that was allowed, and no label that could index beyond an array
+ * of classes.
  */
 #ifndef SB_DATA_DATASET_H
 #define SB_DATA_DATASET_H
@@ -37,6 +39,7 @@ struct sb_dataset {
     const uint8_t *images; /* SB_BYTES, in file or copy; NULL: by fetch */
     const float *values;   /* SB_FLOATS, in file or copy */
     uint32_t *labels;      /* [n] owned */
+    uint32_t *groups;      /* [n] owned; NULL: none */
     uint32_t n, channels, height, width;
     uint32_t classes;   /* at least 2; 0 without labels */
     char **class_names; /* [classes] owned, one block, UTF-8; NULL: unknown */
@@ -57,10 +60,21 @@ struct sb_dataset {
     void (*reader_free)(void *reader); /* ... and given back by this; not NULL then */
 };
 
+enum sb_header { SB_HEADER_AUTO, SB_HEADER_YES, SB_HEADER_NO };
+
 struct sb_open_options {
     enum sb_split split;
     /* Tables: the label column's name, or its number from 1; NULL or "": the last. */
     const char *label;
+    /* Tables as text: columns that are not used, by name or number, commas between; the
+     * column whose values rows of a group share; whether the first row is names. */
+    const char *ignore, *group;
+    enum sb_header header;
+    /* Tables: values may be missing, and are NAN then. */
+    bool impute;
+    /* Tables as text are only looked at: columns that nothing could be trained on are not
+     * used, instead of a failure, and a label with fractions is a number like others. */
+    bool look;
     /* A training set, borrowed: columns and class names mean what they mean there. */
     const struct sb_dataset *like;
     /* Labels may be missing, as for prediction: then labels is NULL and classes 0. */
@@ -69,14 +83,9 @@ struct sb_open_options {
     bool any_name;
     /* Image files become this size; 0: that of the first one. */
     uint32_t height, width;
+    /* Tables: bytes that their values may take, with a feature a category; 0: any. */
+    size_t most_bytes;
 };
-
-/* Opens one split of a directory, or one file; a file whose name says that it is the
- * other split (train-..., t10k-..., data_batch_..., test...) is refused, so that nobody
- * is tested on what he learned from. d needs no fini after a failure, but may have it. */
-sb_status sb_dataset_open(struct sb_dataset *d, const char *path, enum sb_split split);
-sb_status sb_dataset_open_with(struct sb_dataset *d, const char *path,
-                               const struct sb_open_options *o);
 
 /* Accepts NULL, zeroed and half-built ones. */
 void sb_dataset_fini(struct sb_dataset *d);
@@ -94,12 +103,12 @@ static inline bool sb_dataset_tabular(const struct sb_dataset *d)
 }
 
 /* *out = the bytes of image i of a SB_BYTES set, in place if it is in memory; else fetched
- * into room (sb_dataset_elements bytes), which may be NULL if d has no fetch. */
+ * into buffer (sb_dataset_elements bytes), which may be NULL if d has no fetch. */
 static inline sb_status sb_dataset_image(const struct sb_dataset *d, uint32_t i,
-                                         uint8_t *room, const uint8_t **out)
+                                         uint8_t *buffer, const uint8_t **out)
 {
-    *out = d->fetch ? room : d->images + i * sb_dataset_elements(d);
-    return d->fetch ? d->fetch(d, i, room) : SB_OK;
+    *out = d->fetch ? buffer : d->images + i * sb_dataset_elements(d);
+    return d->fetch ? d->fetch(d, i, buffer) : SB_OK;
 }
 
 /* Makes other (a test split) agree with a training split d: the same shape of examples,

@@ -7,6 +7,8 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "data/columns.h"
+#include "data/info_columns.h"
 #include "data/reader.h"
 
 /* ---- counting ---- */
@@ -38,7 +40,7 @@ static void add_floats(struct sums *s, const float *x, size_t n)
 }
 
 static sb_status add_example(const struct sb_dataset *d, uint32_t i, struct sums *sums,
-                             uint8_t *room)
+                             uint8_t *buffer)
 {
     size_t plane = (size_t)d->height * d->width;
     const float *values = d->values + i * sb_dataset_elements(d);
@@ -51,7 +53,7 @@ static sb_status add_example(const struct sb_dataset *d, uint32_t i, struct sums
         return SB_OK;
     }
     const uint8_t *image;
-    sb_status st = sb_dataset_image(d, i, room, &image);
+    sb_status st = sb_dataset_image(d, i, buffer, &image);
     for (uint32_t c = 0; c < d->channels && st == SB_OK; c++)
         add_bytes(&sums[c], image + c * plane, plane);
     return st;
@@ -74,14 +76,14 @@ static sb_status measure(struct sb_data_info *i)
 {
     const struct sb_dataset *d = i->data;
     struct sums *sums = sb_calloc(d->channels, sizeof *sums);
-    uint8_t *room = sb_malloc(d->fetch ? sb_dataset_elements(d) : 1, 1);
-    sb_status st = sums && room ? SB_OK : sb_fail(SB_ENOMEM, "no memory for an image");
+    uint8_t *buffer = sb_malloc(d->fetch ? sb_dataset_elements(d) : 1, 1);
+    sb_status st = sums && buffer ? SB_OK : sb_fail(SB_ENOMEM, "no memory for an image");
     for (uint32_t k = 0; k < d->n && st == SB_OK; k++)
-        st = add_example(d, k, sums, room);
+        st = add_example(d, k, sums, buffer);
     if (st == SB_OK)
         conclude(i, sums);
     sb_free(sums);
-    sb_free(room);
+    sb_free(buffer);
     return st;
 }
 
@@ -152,9 +154,10 @@ static void add_numbers(struct sb_text *t, const char *name, const double *x, ui
 
 static void add_shape(struct sb_text *t, const struct sb_dataset *d)
 {
+    uint32_t features = d->columns ? d->columns->features : d->channels;
     if (sb_dataset_tabular(d))
-        sb_text_add(t, "%-10s %u feature%s\n", "shape", d->channels,
-                    d->channels == 1 ? "" : "s");
+        sb_text_add(t, "%-10s %u feature%s\n", "shape", features,
+                    features == 1 ? "" : "s");
     else
         sb_text_add(t, "%-10s %u x %u pixels, %u channel%s\n", "shape", d->height,
                     d->width, d->channels, d->channels == 1 ? "" : "s");
@@ -198,9 +201,18 @@ sb_status sb_data_info_text(const struct sb_data_info *i, char **out)
     sb_text_add(&t, "%-10s %s\n", "elements", element_name(d));
     sb_text_add(&t, "%-10s %zu (%.1f MB)\n", "bytes", bytes_of(d),
                 (double)bytes_of(d) / 1e6);
-    add_numbers(&t, "mean", i->mean, d->channels);
-    add_numbers(&t, "sd", i->sd, d->channels);
+    if (sb_dataset_tabular(d)) {
+        sb_column_info_text(d, &t);
+    } else {
+        add_numbers(&t, "mean", i->mean, d->channels);
+        add_numbers(&t, "sd", i->sd, d->channels);
+    }
     add_classes(&t, i);
+    for (uint32_t k = 0; d->columns && k < d->columns->count; k++) {
+        char odd[SB_COLUMN_ODD];
+        if (sb_columns_odd(d->columns, k, odd))
+            sb_text_add(&t, "%-10s %s\n", "warning", odd);
+    }
     return sb_text_take(&t, out);
 }
 
@@ -233,19 +245,39 @@ static json_t *classes(const struct sb_data_info *i)
     return array;
 }
 
+/* What data_info_text warns of. */
+static json_t *warnings(const struct sb_dataset *d)
+{
+    json_t *array = json_array();
+    for (uint32_t k = 0; array && d->columns && k < d->columns->count; k++) {
+        char odd[SB_COLUMN_ODD];
+        if (sb_columns_odd(d->columns, k, odd) &&
+            json_array_append_new(array, json_string(odd)) != 0) {
+            json_decref(array);
+            return NULL;
+        }
+    }
+    return array;
+}
+
 sb_status sb_data_info_json(const struct sb_data_info *i, char **out)
 {
     const struct sb_dataset *d = i->data;
     *out = NULL;
     /* A path need not be UTF-8: json_pack refuses it then, and null says so. */
     json_t *path = json_string(d->path);
-    json_t *all =
-        json_pack("{s:o, s:s, s:s, s:I, s:[I,I,I], s:s, s:I, s:o, s:o, s:o}", "path",
-                  path ? path : json_null(), "split", split_name(i), "format", d->format,
-                  "examples", (json_int_t)d->n, "shape", (json_int_t)d->height,
-                  (json_int_t)d->width, (json_int_t)d->channels, "elements", "uint8",
-                  "bytes", (json_int_t)bytes_of(d), "mean", numbers(i->mean, d->channels),
-                  "sd", numbers(i->sd, d->channels), "classes", classes(i));
+    json_t *all = json_pack(
+        "{s:o, s:s, s:s, s:I, s:[I,I,I], s:s, s:I, s:o, s:o, s:o, s:o}", "path",
+        path ? path : json_null(), "split", split_name(i), "format", d->format,
+        "examples", (json_int_t)d->n, "shape", (json_int_t)d->height,
+        (json_int_t)d->width, (json_int_t)d->channels, "elements", element_name(d),
+        "bytes", (json_int_t)bytes_of(d), "mean", numbers(i->mean, d->channels), "sd",
+        numbers(i->sd, d->channels), "classes", classes(i), "warnings", warnings(d));
+    if (all && sb_dataset_tabular(d) &&
+        json_object_set_new(all, "columns", sb_column_info_json(d)) != 0) {
+        json_decref(all);
+        all = NULL;
+    }
     sb_status st = all ? sb_json_write(all, true, out)
                        : sb_fail(SB_ENOMEM, "no memory for the JSON of %s", d->path);
     json_decref(all);

@@ -1,7 +1,8 @@
 /* info - what a data set holds: shape, classes and how many of each, mean and deviation.
  *
  * Mean and deviation are those of each channel over all images, bytes counted as 0 .. 1:
- * the numbers a recipe's data.mean and data.sd take; of a table, those of each feature.
+ * the numbers a recipe's data.mean and data.sd take. A table has a row a column instead:
+ * kind, range, share that is missing (info_columns.h).
  */
 #ifndef SB_DATA_INFO_H
 #define SB_DATA_INFO_H

@@ -13,11 +13,12 @@
 
 #include <assert.h>
 #include <pthread.h>
-#include <signal.h>
 #include <string.h>
 
 #include "base/failure.h"
 #include "base/mem.h"
+#include "base/threads.h"
+#include "kernels/kernels.h"
 
 enum { SLOTS = 2 };
 
@@ -98,25 +99,20 @@ static void *help(void *context)
 
 /* ---- life ---- */
 
-/* The helper inherits a full signal mask: signals are for threads that know them. */
 static bool start_helper(struct sb_loader *l)
 {
-    sigset_t all, before;
     if (pthread_mutex_init(&l->lock, NULL) != 0)
         return false;
     if (pthread_cond_init(&l->changed, NULL) != 0) {
         pthread_mutex_destroy(&l->lock);
         return false;
     }
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int failed = pthread_create(&l->helper, NULL, help, l);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (failed) {
+    bool started = sb_threads_start(&l->helper, help, l);
+    if (!started) {
         pthread_cond_destroy(&l->changed);
         pthread_mutex_destroy(&l->lock);
     }
-    return failed == 0;
+    return started;
 }
 
 static void stop_helper(struct sb_loader *l)
@@ -141,7 +137,8 @@ static sb_status allocate(struct sb_loader *l)
     for (int i = 0; i < SLOTS; i++) {
         struct slot *s = &l->slots[i];
         s->failure = (struct sb_failure)SB_FAILURE_NONE;
-        sb_status st = sb_act_init(&s->x, l->batch, d->channels, d->height, d->width);
+        sb_status st = sb_act_init(&s->x, l->o.env->kernels->lanes, l->batch,
+                                   l->o.normal->channels, d->height, d->width);
         if (st != SB_OK)
             return st;
         s->labels = sb_malloc(l->batch, sizeof *s->labels);
@@ -159,10 +156,10 @@ static sb_status check(const struct sb_loader_options *o)
                        o->batch, o->n);
     if (!o->data->labels)
         return sb_fail(SB_EARG, "%s has no labels to train on", o->data->path);
-    if (o->normal->channels != o->data->channels ||
+    if (sb_normalise_inputs(o->normal) != o->data->channels ||
         o->normal->element != o->data->element)
         return sb_fail(SB_EARG, "%s has %u channels, its normalisation has %u",
-                       o->data->path, o->data->channels, o->normal->channels);
+                       o->data->path, o->data->channels, sb_normalise_inputs(o->normal));
     if ((o->augment.pad > 0 || o->augment.flip) && sb_dataset_tabular(o->data))
         return sb_fail(SB_EARG,
                        "%s is a table; only images can be padded, cropped and mirrored: "

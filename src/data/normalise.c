@@ -8,6 +8,7 @@
 #include "base/failure.h"
 #include "base/mem.h"
 #include "base/threads.h"
+#include "data/encode.h"
 
 enum {
     CHUNKS_MOST = 64,       /* whatever the thread count */
@@ -78,6 +79,7 @@ struct work {
     struct sums *bytes; /* [chunks][channels] owned; of a SB_BYTES set ... */
     double *floats;     /* [chunks][channels] owned; ... and of a SB_FLOATS set */
     bool squares;       /* floats are added up twice: as they are, then around mean */
+    uint32_t channels;  /* d's, or its columns' features */
     struct sb_failure failure;
 };
 
@@ -112,17 +114,27 @@ static void add_bytes(void *context, size_t chunk, int worker)
     size_t first = w->used * chunk / w->chunks, end = w->used * (chunk + 1) / w->chunks;
     struct sums *part = w->bytes + chunk * d->channels;
     sb_status st = SB_OK;
-    uint8_t *room = d->fetch ? sb_malloc(sb_dataset_elements(d), 1) : NULL;
-    if (d->fetch && !room)
+    uint8_t *buffer = d->fetch ? sb_malloc(sb_dataset_elements(d), 1) : NULL;
+    if (d->fetch && !buffer)
         st = sb_fail(SB_ENOMEM, "%s: no memory for an image", d->path);
     for (size_t i = first; i < end && st == SB_OK; i++) {
         const uint8_t *image;
-        st = sb_dataset_image(d, example(w, i), room, &image);
+        st = sb_dataset_image(d, example(w, i), buffer, &image);
         for (uint32_t c = 0; c < d->channels && st == SB_OK; c++)
             add_plane(&part[c], image + c * pixels, pixels);
     }
     sb_failure_note(&w->failure, chunk, st);
-    sb_free(room);
+    sb_free(buffer);
+}
+
+/* Values [channels][pixels] of one example. */
+static void add_values(const struct work *w, const float *v, size_t pixels, double *part)
+{
+    for (uint32_t c = 0; c < w->channels; c++)
+        for (size_t p = 0; p < pixels; p++, v++) {
+            double x = w->squares ? *v - w->mean[c] : *v;
+            part[c] += w->squares ? x * x : x;
+        }
 }
 
 static void add_floats(void *context, size_t chunk, int worker)
@@ -132,16 +144,20 @@ static void add_floats(void *context, size_t chunk, int worker)
     const struct sb_dataset *d = w->d;
     size_t pixels = (size_t)d->height * d->width;
     size_t first = w->used * chunk / w->chunks, end = w->used * (chunk + 1) / w->chunks;
-    double *part = w->floats + chunk * d->channels;
-    memset(part, 0, d->channels * sizeof *part);
-    for (size_t i = first; i < end; i++) {
+    double *part = w->floats + chunk * w->channels;
+    float *features = d->columns ? sb_malloc(w->channels, sizeof *features) : NULL;
+    sb_status st = SB_OK;
+    if (d->columns && !features)
+        st = sb_fail(SB_ENOMEM, "%s: no memory for a row", d->path);
+    memset(part, 0, w->channels * sizeof *part);
+    for (size_t i = first; i < end && st == SB_OK; i++) {
         const float *v = d->values + example(w, i) * sb_dataset_elements(d);
-        for (uint32_t c = 0; c < d->channels; c++)
-            for (size_t p = 0; p < pixels; p++, v++) {
-                double x = w->squares ? *v - w->mean[c] : *v;
-                part[c] += w->squares ? x * x : x;
-            }
+        if (features)
+            (void)sb_encode_row(d->columns, v, sizeof *v, NULL, NULL, features, 1);
+        add_values(w, features ? features : v, pixels, part);
     }
+    sb_failure_note(&w->failure, chunk, st);
+    sb_free(features);
 }
 
 /* The variance of bytes is taken as it always was; models depend on its bits. */
@@ -163,10 +179,10 @@ static void fold_bytes(struct work *w, double count)
 
 static void fold_floats(const struct work *w, double count, double *out)
 {
-    for (uint32_t c = 0; c < w->d->channels; c++) {
+    for (uint32_t c = 0; c < w->channels; c++) {
         double sum = 0.0;
         for (size_t k = 0; k < w->chunks; k++)
-            sum += w->floats[k * w->d->channels + c];
+            sum += w->floats[k * w->channels + c];
         out[c] = sum / count;
     }
 }
@@ -179,15 +195,28 @@ static void compute_floats(struct work *w, int threads, double count)
     w->squares = true;
     sb_threads_run(threads, w->chunks, add_floats, w);
     fold_floats(w, count, w->sd);
-    for (uint32_t c = 0; c < w->d->channels; c++) {
+    for (uint32_t c = 0; c < w->channels; c++) {
         double sd = sqrt(w->sd[c]);
         w->sd[c] = sd > 1e-7 * fabs(w->mean[c]) && sd >= FLT_MIN ? sd : 1.0;
     }
 }
 
+/* Features that were made are not blown up because they are rare. */
+static void bound_made(struct work *w)
+{
+    const struct sb_columns *all = w->d->columns;
+    for (uint32_t i = 0; all && i < all->count; i++) {
+        const struct sb_column *c = &all->column[i];
+        bool made = c->kind == SB_COLUMN_CATEGORY || c->scale == SB_SCALE_PIECES;
+        for (uint32_t k = 0; k < c->width; k++)
+            if (made || (c->indicator && k + 1 == c->width))
+                w->sd[c->feature + k] = fmax(w->sd[c->feature + k], (double)SB_SD_LEAST);
+    }
+}
+
 static sb_status work_init(struct work *w)
 {
-    uint32_t channels = w->d->channels;
+    uint32_t channels = w->channels;
     size_t fit = PARTIAL_SUMS / channels;
     w->chunks = fit > CHUNKS_MOST ? CHUNKS_MOST : fit > 1 ? fit : 1;
     w->used = w->d->fetch && w->n > STREAM_SAMPLE ? STREAM_SAMPLE : w->n;
@@ -227,9 +256,10 @@ sb_status sb_normalise_computed(struct sb_normalise *m, const struct sb_env *env
 {
     struct work w = {.d = d, .index = index, .n = n, .failure = SB_FAILURE_NONE};
     *m = (struct sb_normalise){0};
-    if (n == 0 || d->channels == 0)
+    w.channels = d->columns ? d->columns->features : d->channels;
+    if (n == 0 || w.channels == 0)
         return sb_fail(SB_EARG, "cannot normalise by %u examples of %u channels", n,
-                       d->channels);
+                       w.channels);
     sb_status st = work_init(&w);
     double count = (double)w.used * d->height * d->width;
     if (st == SB_OK && d->element == SB_BYTES) {
@@ -238,10 +268,14 @@ sb_status sb_normalise_computed(struct sb_normalise *m, const struct sb_env *env
         fold_bytes(&w, count);
     } else if (st == SB_OK) {
         compute_floats(&w, env->threads, count);
+        bound_made(&w);
+        st = sb_failure_raise(&w.failure);
     }
     if (st == SB_OK)
-        st = sb_normalise_given(m, d->element, d->channels, narrow(w.mean, d->channels),
-                                narrow(w.sd, d->channels));
+        st = sb_normalise_given(m, d->element, w.channels, narrow(w.mean, w.channels),
+                                narrow(w.sd, w.channels));
+    if (st == SB_OK)
+        m->columns = d->columns;
     work_fini(&w);
     return st;
 }

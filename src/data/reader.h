@@ -1,7 +1,7 @@
 /* reader - what a file format must offer, and helpers the readers share.
  *
- * Adding a format: a file with one const struct sb_reader, its name in the list of
- * dataset.c, a test with a real file and with every malformed one.
+ * This folder knows no format: who opens a data set says which readers are asked. Adding a
+ * format: docs/extending.md.
  */
 #ifndef SB_DATA_READER_H
 #define SB_DATA_READER_H
@@ -23,6 +23,7 @@ struct sb_probe {
 struct sb_reader {
     const char *name;
     const char *wanted; /* for "not recognised": the files it looks for */
+    bool lines; /* a file is a table, a line a row: rows can be read as they come */
     /* Whether this could be ours; says nothing about whether it is sound. */
     bool (*probe)(const struct sb_probe *p);
     /* Fills a zeroed d but for its path. After a failure the caller calls fini. A format
@@ -31,18 +32,21 @@ struct sb_reader {
                       const struct sb_open_options *o);
 };
 
-extern const struct sb_reader sb_reader_idx; /* MNIST, Fashion-MNIST, KMNIST */
-extern const struct sb_reader
-    sb_reader_cifar; /* CIFAR-10 and CIFAR-100, binary version */
-extern const struct sb_reader sb_reader_arrays; /* NumPy: .npy and .npz */
-extern const struct sb_reader sb_reader_mat;    /* MATLAB 5: SVHN and others */
-extern const struct sb_reader
-    sb_reader_folder;                        /* a folder of PNG, JPEG files per class */
-extern const struct sb_reader sb_reader_csv; /* any text: asked last */
+/* Readers in the order they are asked; readers/readers.h has those of the library. */
+struct sb_reader_list {
+    const struct sb_reader *const *reader; /* [count] */
+    size_t count;
+};
 
 /* Looks at a path and finds whose it is; SB_EFORMAT: nobody's. p borrows path. */
-sb_status sb_reader_find(const char *path, struct sb_probe *p,
-                         const struct sb_reader **out);
+sb_status sb_reader_find(const struct sb_reader_list *list, const char *path,
+                         struct sb_probe *p, const struct sb_reader **out);
+
+/* Opens one split of a directory, or one file; a file whose name says that it is the
+ * other split (train-..., t10k-..., data_batch_..., test...) is refused, so that nobody
+ * is tested on what he learned from. d needs no fini after a failure, but may have it. */
+sb_status sb_reader_open(const struct sb_reader_list *list, struct sb_dataset *d,
+                         const char *path, const struct sb_open_options *o);
 
 /* "train" or "test". */
 const char *sb_split_name(enum sb_split split);

@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 #include "files/font.h"
-#include "files/png_write.h"
+#include "files/image.h"
 
 enum {
     CELL = 64,   /* pixels a drawn image should be wide, about */
@@ -167,20 +167,20 @@ static void find_span(const struct sb_dataset *d, float *least, float *most)
 
 /* out = example i as bytes; floats from their least, black, to their most, white. */
 static sb_status example_bytes(const struct sb_dataset *d, uint32_t i, float least,
-                               float most, uint8_t *room, const uint8_t **out)
+                               float most, uint8_t *buffer, const uint8_t **out)
 {
     size_t n = sb_dataset_elements(d);
     if (d->element == SB_BYTES)
-        return sb_dataset_image(d, i, room, out);
+        return sb_dataset_image(d, i, buffer, out);
     float scale = most > least ? 255.0f / (most - least) : 0.0f;
     for (size_t k = 0; k < n; k++)
-        room[k] = (uint8_t)((d->values[i * n + k] - least) * scale + 0.5f);
-    *out = room;
+        buffer[k] = (uint8_t)((d->values[i * n + k] - least) * scale + 0.5f);
+    *out = buffer;
     return SB_OK;
 }
 
 static sb_status fill_classes(struct sb_sheet *s, const struct sb_dataset *d,
-                              uint8_t *room)
+                              uint8_t *buffer)
 {
     uint32_t used[SB_SHEET_ROWS] = {0};
     char number[NAME_BYTES];
@@ -195,7 +195,7 @@ static sb_status fill_classes(struct sb_sheet *s, const struct sb_dataset *d,
         const uint8_t *image;
         if (c >= s->rows || used[c] >= s->columns)
             continue;
-        st = example_bytes(d, i, least, most, room, &image);
+        st = example_bytes(d, i, least, most, buffer, &image);
         if (st == SB_OK)
             sb_sheet_put(s, c, used[c]++, image);
     }
@@ -209,16 +209,16 @@ sb_status sb_sheet_of_classes(const struct sb_dataset *d, const char *path)
         return sb_fail(SB_EARG, "%s: %s cannot be drawn", d->path,
                        d->labels ? "the rows of a table" : "images without labels");
     uint32_t rows = d->classes < SB_SHEET_ROWS ? d->classes : SB_SHEET_ROWS;
-    uint8_t *room = sb_malloc(sb_dataset_elements(d), 1);
+    uint8_t *buffer = sb_malloc(sb_dataset_elements(d), 1);
     sb_status st = sb_sheet_init(&s, rows, SB_SHEET_COLUMNS, d->channels, d->height,
                                  d->width, longest_name(d, rows));
-    if (st == SB_OK && !room)
+    if (st == SB_OK && !buffer)
         st = sb_fail(SB_ENOMEM, "%s: no memory for an image", d->path);
     if (st == SB_OK)
-        st = fill_classes(&s, d, room);
+        st = fill_classes(&s, d, buffer);
     if (st == SB_OK)
         st = sb_sheet_write(&s, path);
     sb_sheet_fini(&s);
-    sb_free(room);
+    sb_free(buffer);
     return st;
 }

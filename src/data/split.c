@@ -93,14 +93,14 @@ static sb_status draw(struct strata *t, const struct sb_dataset *d, uint32_t n,
 static sb_status split_stratified(struct sb_indices *s, const struct sb_dataset *d,
                                   uint64_t seed)
 {
-    uint32_t n = s->trains + s->valids, trains = 0, valids = 0;
+    uint32_t n = s->train_count + s->validation_count, trains = 0, valids = 0;
     struct strata t = {0};
-    sb_status st = strata_init(&t, d, n, s->valids);
+    sb_status st = strata_init(&t, d, n, s->validation_count);
     if (st != SB_OK)
         goto done;
     for (uint32_t i = 0; i < n; i++)
         t.have[d->labels[i]]++;
-    apportion(&t, d->classes, n, s->valids);
+    apportion(&t, d->classes, n, s->validation_count);
     st = draw(&t, d, n, seed);
     if (st != SB_OK)
         goto done;
@@ -115,14 +115,30 @@ done:
     return st;
 }
 
-/* ---- both ---- */
+/* ---- random ---- */
+
+static sb_status split_random(struct sb_indices *s, uint64_t seed)
+{
+    uint32_t n = s->train_count + s->validation_count, trains = 0, valids = 0;
+    struct sb_stream stream = sb_rng_stream(seed, SB_RNG_SPLIT, 0, 0, 0);
+    sb_status st = sb_rng_choose(&stream, n, s->validation_count, s->valid);
+    for (uint32_t i = 0; i < n && st == SB_OK; i++) {
+        if (valids < s->validation_count && s->valid[valids] == i)
+            valids++;
+        else
+            s->train[trains++] = i;
+    }
+    return st;
+}
+
+/* ---- all ---- */
 
 static void split_tail(struct sb_indices *s)
 {
-    for (uint32_t i = 0; i < s->trains; i++)
+    for (uint32_t i = 0; i < s->train_count; i++)
         s->train[i] = i;
-    for (uint32_t i = 0; i < s->valids; i++)
-        s->valid[i] = s->trains + i;
+    for (uint32_t i = 0; i < s->validation_count; i++)
+        s->valid[i] = s->train_count + i;
 }
 
 static sb_status count(struct sb_indices *s, const struct sb_dataset *d,
@@ -132,12 +148,12 @@ static sb_status count(struct sb_indices *s, const struct sb_dataset *d,
     if (!(o->fraction >= 0.0 && o->fraction < 1.0))
         return sb_fail(SB_EARG, "a validation share of %g; want one from 0 to below 1",
                        o->fraction);
-    s->valids = o->count > 0 ? o->count : (uint32_t)(n * o->fraction + 0.5);
-    if (s->valids >= n)
+    s->validation_count = o->count > 0 ? o->count : (uint32_t)(n * o->fraction + 0.5);
+    if (s->validation_count >= n)
         return sb_fail(SB_EARG,
                        "%u validation examples of %u used from %s leave none to train on",
-                       s->valids, n, d->path);
-    s->trains = n - s->valids;
+                       s->validation_count, n, d->path);
+    s->train_count = n - s->validation_count;
     return SB_OK;
 }
 
@@ -148,12 +164,20 @@ sb_status sb_indices_init(struct sb_indices *s, const struct sb_dataset *d,
     sb_status st = count(s, d, o);
     if (st != SB_OK)
         return st;
-    s->train = sb_malloc(s->trains, sizeof *s->train);
-    s->valid = sb_malloc(s->valids, sizeof *s->valid);
+    if (d->groups && s->validation_count > 0) {
+        st = sb_split_groups(s, d, o->seed);
+        if (st != SB_OK)
+            sb_indices_fini(s);
+        return st;
+    }
+    s->train = sb_malloc(s->train_count, sizeof *s->train);
+    s->valid = sb_malloc(s->validation_count, sizeof *s->valid);
     if (!s->train || !s->valid)
         st = sb_fail(SB_ENOMEM, "no memory for the indices of %u examples", d->n);
     else if (o->kind == SB_HOLDOUT_STRATIFIED)
         st = split_stratified(s, d, o->seed);
+    else if (o->kind == SB_HOLDOUT_RANDOM)
+        st = split_random(s, o->seed);
     else
         split_tail(s);
     if (st != SB_OK)

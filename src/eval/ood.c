@@ -1,176 +1,217 @@
-/* ood - see ood.h. */
-#include "eval/ood.h"
+/* ood - out-of-distribution data sets: does the ensemble doubt them more than the test set? */
+#include "figures/ood.h"
 
-#include <math.h>
-#include <stdbool.h>
-#include <stdlib.h>
+#include <string.h>
 
+#include "base/log.h"
 #include "base/mem.h"
+#include "data/adapt.h"
+#include "eval/parts.h"
+#include "readers/readers.h"
 
-static double doubt(const float *prob, size_t classes)
-{
-    float top = prob[0];
-    for (size_t c = 1; c < classes; c++)
-        top = prob[c] > top ? prob[c] : top;
-    return 1 - (double)top;
-}
+enum { BINS = 20, NAME = 64 };
 
-sb_status sb_ood_scores(const struct sb_probs *p, double *max_probability,
-                        double *member_mean)
-{
-    sb_status st = sb_metrics_check(p);
-    if (st != SB_OK)
-        return st;
-    for (size_t i = 0; i < p->n; i++) {
-        double top, sum = 0;
-        sb_metrics_top(p, i, &top);
-        for (size_t m = 0; m < p->members; m++)
-            sum += doubt(p->member[m] + i * p->classes, p->classes);
-        if (max_probability)
-            max_probability[i] = 1 - top;
-        if (member_mean)
-            member_mean[i] = sum / (double)p->members;
-    }
-    return SB_OK;
-}
-
-/* ---- both sides, sorted -------------------------------------------------------------- */
-
-struct scored {
-    double score;
-    bool positive;
+/* What is out-of-distribution to a known set. */
+static const struct {
+    const char *set, *other[3];
+} known[] = {
+    {"fashion-mnist", {"mnist", "kmnist", "notmnist"}},
+    {"mnist", {"fashion-mnist", "kmnist", "notmnist"}},
+    {"kmnist", {"fashion-mnist", "mnist", "notmnist"}},
+    {"cifar10", {"svhn", "cifar100", NULL}},
+    {"cifar100", {"svhn", "cifar10", NULL}},
 };
 
-static int descending(const void *a, const void *b)
-{
-    double x = ((const struct scored *)a)->score, y = ((const struct scored *)b)->score;
-    return (x < y) - (x > y);
-}
+/* Scores of both sides, in both ways. */
+struct work {
+    struct sb_eval *a;
+    double *in[2], *out[2]; /* [test.n], [n] */
+    size_t n;
+    json_t *list;
+};
 
-static sb_status copy_scores(struct scored *to, const double *score, size_t n,
-                             bool positive)
-{
-    for (size_t i = 0; i < n; i++) {
-        if (!isfinite(score[i]))
-            return sb_fail(SB_ENUMERIC, "score %zu of the %s examples is %g", i,
-                           positive ? "out-of-distribution" : "in-distribution",
-                           score[i]);
-        to[i] = (struct scored){score[i], positive};
-    }
-    return SB_OK;
-}
+/* ---- predictions --------------------------------------------------------------------- */
 
-/* The caller frees *out, which is NULL after a failure. */
-static sb_status sort_sides(const struct sb_ood_sides *s, struct scored **out)
+static sb_status score_out(struct work *w, const struct sb_dataset *d)
 {
-    size_t n = s->n_in + s->n_out;
-    *out = NULL;
-    if (s->n_in == 0 || s->n_out == 0)
-        return sb_fail(SB_EARG,
-                       "%zu in- and %zu out-of-distribution examples: neither may be 0",
-                       s->n_in, s->n_out);
-    struct scored *all = sb_malloc(n, sizeof *all);
-    if (!all)
-        return sb_fail(SB_ENOMEM, "no memory to sort %zu scores", n);
-    sb_status st = copy_scores(all, s->in, s->n_in, false);
+    struct sb_eval *a = w->a;
+    size_t size = (size_t)d->n * a->probs.classes, members = a->probs.members;
+    float *prob = sb_malloc(size * members, sizeof *prob);
+    const float **member = sb_malloc(members, sizeof *member);
+    double *score = sb_malloc(d->n, 2 * sizeof *score);
+    sb_status st = SB_OK;
+    struct sb_chosen all = {.data = d, .n = d->n};
+    if (!prob || !member || !score)
+        st = sb_fail(SB_ENOMEM, "no memory for predictions of %u examples", d->n);
     if (st == SB_OK)
-        st = copy_scores(all + s->n_in, s->out, s->n_out, true);
-    if (st != SB_OK) {
-        sb_free(all);
-        return st;
+        st = sb_ensemble_predict(&a->ensemble, &all, prob);
+    if (st == SB_OK) {
+        for (size_t m = 0; m < members; m++)
+            member[m] = prob + m * size;
+        struct sb_probs p = {member, members, d->n, a->probs.classes};
+        st = sb_ood_scores(&p, score, score + d->n);
     }
-    qsort(all, n, sizeof *all, descending);
-    *out = all;
-    return SB_OK;
-}
-
-/* A threshold that is lowered over sorted scores, one group of equal ones at a time. */
-struct sweep {
-    const struct scored *s;
-    size_t n, at;
-    double hits, alarms;         /* out and in examples at or above the threshold */
-    double new_hits, new_alarms; /* of the last group */
-};
-
-static bool lower(struct sweep *w)
-{
-    double score = w->at < w->n ? w->s[w->at].score : 0;
-    if (w->at == w->n)
-        return false;
-    w->new_hits = w->new_alarms = 0;
-    for (; w->at < w->n && w->s[w->at].score == score; w->at++) {
-        w->new_hits += w->s[w->at].positive;
-        w->new_alarms += !w->s[w->at].positive;
-    }
-    w->hits += w->new_hits;
-    w->alarms += w->new_alarms;
-    return true;
+    w->out[0] = score;
+    w->out[1] = score ? score + d->n : NULL;
+    w->n = d->n;
+    sb_free(prob);
+    sb_free(member);
+    return st;
 }
 
 /* ---- figures ------------------------------------------------------------------------- */
 
-sb_status sb_ood_detect(const struct sb_ood_sides *s, struct sb_ood *out)
+static sb_status figures(struct work *w, int way, json_t **out, struct sb_ood *o)
 {
-    struct scored *all;
-    sb_status st = sort_sides(s, &all);
+    struct sb_ood_sides s = {w->in[way], w->out[way], w->a->test.n, w->n};
+    sb_status st = sb_ood_detect(&s, o);
+    if (st == SB_OK)
+        *out = json_pack("{s:o, s:o, s:o}", "auroc", sb_json_real(o->auroc), "aupr",
+                         sb_json_real(o->aupr), "fpr95", sb_json_real(o->fpr95));
+    return st;
+}
+
+static sb_status curve(struct work *w, json_t *to)
+{
+    struct sb_ood_sides s = {w->in[0], w->out[0], w->a->test.n, w->n};
+    struct sb_roc_point point[SB_ROC_POINTS];
+    size_t count;
+    json_t *list = json_array();
+    sb_eval_put(w->a, to, "roc", list);
+    sb_status st = sb_ood_roc(&s, point, &count);
+    for (size_t i = 0; st == SB_OK && i < count; i++)
+        sb_eval_push(w->a, list, json_pack("[f, f]", point[i].fpr, point[i].tpr));
+    return st;
+}
+
+static sb_status histogram(struct work *w, json_t *to)
+{
+    struct sb_ood_sides s = {w->in[0], w->out[0], w->a->test.n, w->n};
+    size_t in[BINS], out[BINS];
+    json_t *edges = json_array(), *a = json_array(), *b = json_array();
+    sb_status st = sb_ood_histogram(&s, BINS, in, out);
+    for (int i = 0; i <= BINS && st == SB_OK; i++)
+        sb_eval_push(w->a, edges, sb_json_real((double)i / BINS));
+    for (int i = 0; i < BINS && st == SB_OK; i++) {
+        sb_eval_push(w->a, a, json_integer((json_int_t)in[i]));
+        sb_eval_push(w->a, b, json_integer((json_int_t)out[i]));
+    }
+    sb_eval_put(w->a, to, "histogram",
+                json_pack("{s:o, s:o, s:o}", "edges", edges, "in", a, "out", b));
+    return st;
+}
+
+static sb_status put_set(struct work *w, const char *name, const char *path)
+{
+    struct sb_ood first, second;
+    json_t *a = NULL, *b = NULL;
+    sb_status st = figures(w, 0, &a, &first);
+    if (st == SB_OK)
+        st = figures(w, 1, &b, &second);
+    if (st != SB_OK) {
+        json_decref(a);
+        return st;
+    }
+    json_t *j = json_pack("{s:s, s:s, s:I, s:o, s:o}", "name", name, "path", path, "n",
+                          (json_int_t)w->n, "max_probability", a, "member_mean", b);
+    sb_eval_push(w->a, w->list, j);
+    st = histogram(w, j);
+    sb_text_add(&w->a->table, "  %-16s %8.4f %8.4f %8.4f   %8.4f %8.4f %8.4f\n", name,
+                first.auroc, first.aupr, first.fpr95, second.auroc, second.aupr,
+                second.fpr95);
+    return st == SB_OK ? curve(w, j) : st;
+}
+
+/* ---- sets ---------------------------------------------------------------------------- */
+
+static sb_status one_set(struct work *w, const char *name, const char *path)
+{
+    const struct sb_model_info *info = &w->a->model.info;
+    const struct sb_dataset *train = &w->a->source.train;
+    const struct sb_image_shape shape = {sb_ensemble_inputs(&w->a->ensemble),
+                                         info->height, info->width};
+    struct sb_open_options o = {.split = SB_SPLIT_TEST,
+                                .unlabelled = true,
+                                .like = train->columns ? train : NULL,
+                                .impute = train->columns && train->columns->impute};
+    struct sb_dataset set, view;
+    sb_status st = sb_dataset_open_with(&set, path, &o);
     if (st != SB_OK)
         return st;
-    double n_in = (double)s->n_in, n_out = (double)s->n_out;
-    struct sweep w = {.s = all, .n = s->n_in + s->n_out};
-    *out = (struct sb_ood){.fpr95 = -1};
-    while (lower(&w)) {
-        out->auroc += w.new_alarms * (w.hits - w.new_hits / 2);
-        out->aupr += w.new_hits * w.hits / (w.hits + w.alarms);
-        if (out->fpr95 < 0 && 20 * w.hits >= 19 * n_out)
-            out->fpr95 = w.alarms / n_in;
-    }
-    out->auroc /= n_in * n_out;
-    out->aupr /= n_out;
-    sb_free(all);
-    return SB_OK;
+    st = sb_adapt(&view, &set, &shape);
+    if (st == SB_OK)
+        st = sb_ensemble_check(&w->a->ensemble, &view);
+    if (st == SB_OK)
+        st = score_out(w, &view);
+    if (st == SB_OK)
+        st = put_set(w, name, path);
+    sb_free(w->out[0]);
+    w->out[0] = NULL;
+    sb_dataset_fini(&set);
+    return st;
 }
 
-sb_status sb_ood_roc(const struct sb_ood_sides *s, struct sb_roc_point *out,
-                     size_t *count)
+/* "NAME=PATH", or a name that is looked for. */
+static sb_status named_set(struct work *w, const char *text)
 {
-    const double step = 2.0 / (SB_ROC_POINTS - 2); /* of the curve's 2 right and up */
-    struct scored *all;
-    sb_status st = sort_sides(s, &all);
-    *count = 0;
-    if (st != SB_OK)
-        return st;
-    struct sweep w = {.s = all, .n = s->n_in + s->n_out};
-    struct sb_roc_point last = {0, 0};
-    out[(*count)++] = last;
-    while (lower(&w)) {
-        struct sb_roc_point p = {w.alarms / (double)s->n_in, w.hits / (double)s->n_out};
-        bool end = w.at == w.n;
-        if (!end && p.fpr - last.fpr + p.tpr - last.tpr < step)
-            continue;
-        out[(*count)++] = last = p;
-    }
-    sb_free(all);
-    return SB_OK;
+    char name[NAME], path[SB_RUN_PATH];
+    const char *equals = strchr(text, '=');
+    size_t n = equals ? (size_t)(equals - text) : strlen(text);
+    if (n == 0 || n >= NAME)
+        return sb_fail(SB_EARG, "'%s': want NAME=PATH, or the name of a known data set",
+                       text);
+    memcpy(name, text, n);
+    name[n] = '\0';
+    sb_status st =
+        sb_source_find(w->a->o->config, equals ? equals + 1 : name, path, sizeof path);
+    return st == SB_OK ? one_set(w, name, path) : st;
 }
 
-static sb_status count_scores(const double *score, size_t n, unsigned bins, size_t *out)
+/* Those that are there. */
+static sb_status known_sets(struct work *w)
 {
-    for (unsigned b = 0; b < bins; b++)
-        out[b] = 0;
-    for (size_t i = 0; i < n; i++) {
-        if (!(score[i] >= 0 && score[i] <= 1))
-            return sb_fail(SB_ENUMERIC, "score %zu is %g, not in 0 .. 1", i, score[i]);
-        unsigned b = (unsigned)(score[i] * bins);
-        out[b < bins ? b : bins - 1]++;
+    const struct sb_config *c = w->a->o->config;
+    const char *const *other = NULL;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strcmp(c->data.set, known[i].set) == 0)
+            other = known[i].other;
+    for (int i = 0; other && i < 3 && other[i]; i++) {
+        char path[SB_RUN_PATH];
+        sb_status st = sb_source_find(c, other[i], path, sizeof path);
+        if (st != SB_OK)
+            sb_log_write(w->a->env->log, SB_LOG_INFO, "without %s: %s", other[i],
+                         sb_message());
+        else if ((st = one_set(w, other[i], path)) != SB_OK)
+            return st;
     }
     return SB_OK;
 }
 
-sb_status sb_ood_histogram(const struct sb_ood_sides *s, unsigned bins, size_t *in,
-                           size_t *out)
+sb_status sb_eval_ood(struct sb_eval *a)
 {
-    if (bins == 0)
-        return sb_fail(SB_EARG, "a histogram of 0 bins");
-    sb_status st = count_scores(s->in, s->n_in, bins, in);
-    return st == SB_OK ? count_scores(s->out, s->n_out, bins, out) : st;
+    struct work w = {.a = a, .list = json_array()};
+    w.in[0] = sb_malloc(a->test.n, 2 * sizeof *w.in[0]);
+    if (!w.in[0] || !w.list) {
+        sb_free(w.in[0]);
+        json_decref(w.list);
+        return sb_fail(SB_ENOMEM, "no memory for the scores of %u examples", a->test.n);
+    }
+    w.in[1] = w.in[0] + a->test.n;
+    sb_text_add(&a->table,
+                "\n%-18s %8s %8s %8s   %8s %8s %8s   (1 - max of the mean; mean "
+                "of 1 - max)\n",
+                "out-of-distribution", "auroc", "aupr", "fpr95", "auroc", "aupr",
+                "fpr95");
+    sb_status st = sb_ood_scores(&a->probs, w.in[0], w.in[1]);
+    for (size_t i = 0; i < a->o->oods && st == SB_OK; i++)
+        st = named_set(&w, a->o->ood[i]);
+    if (st == SB_OK && a->o->all && a->o->oods == 0)
+        st = known_sets(&w);
+    if (json_array_size(w.list) > 0)
+        sb_eval_put(a, a->sections, "ood", json_incref(w.list));
+    else
+        sb_text_add(&a->table, "  none was found\n");
+    sb_free(w.in[0]);
+    json_decref(w.list);
+    return st;
 }

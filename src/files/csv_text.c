@@ -101,7 +101,7 @@ sb_status sb_csv_field(struct sb_csv *c, struct sb_field *f)
 }
 
 sb_status sb_csv_text(const struct sb_csv *c, struct sb_field *f,
-                      char room[SB_FIELD_MOST])
+                      char buffer[SB_FIELD_MOST])
 {
     if (f->size >= SB_FIELD_MOST)
         return sb_fail(SB_EFORMAT, "%s: line %llu: a text of %zu bytes is too long",
@@ -114,10 +114,10 @@ sb_status sb_csv_text(const struct sb_csv *c, struct sb_field *f,
         return SB_OK;
     size_t n = 0;
     for (size_t i = 0; i < f->size; i++) {
-        room[n++] = f->text[i];
+        buffer[n++] = f->text[i];
         i += f->text[i] == '"'; /* the second one */
     }
-    *f = (struct sb_field){.text = room, .size = n, .quoted = true};
+    *f = (struct sb_field){.text = buffer, .size = n, .quoted = true};
     return SB_OK;
 }
 
@@ -178,9 +178,16 @@ void sb_csv_begin(struct sb_csv *c, const char *name, const char *text, size_t s
 
 bool sb_csv_missing(const struct sb_field *f)
 {
-    return f->size == 0 || (f->size == 1 && f->text[0] == '?') ||
-           (f->size == 2 && strncasecmp(f->text, "NA", 2) == 0) ||
-           (f->size == 3 && strncasecmp(f->text, "NaN", 3) == 0);
+    enum { LONGEST = 4 };
+    static const char *const words[] = {"?", "NA", "NaN", "N/A", "#N/A", "<NA>", "null"};
+    if (f->size == 0)
+        return true;
+    if (f->size > LONGEST || (f->text[0] >= '-' && f->text[0] <= '9'))
+        return false; /* most fields are numbers */
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strlen(words[i]) == f->size && strncasecmp(f->text, words[i], f->size) == 0)
+            return true;
+    return false;
 }
 
 static double scale(uint64_t digits, int exponent)

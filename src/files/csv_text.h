@@ -44,16 +44,16 @@ bool sb_csv_row(struct sb_csv *c);
  * quote that is not closed, or is followed by text. */
 sb_status sb_csv_field(struct sb_csv *c, struct sb_field *f);
 
-/* f's text with single quotes, if need be in room; SB_EFORMAT if it is too long or has a
+/* f's text with single quotes, if need be in buffer; SB_EFORMAT if it is too long or has a
  * zero byte. */
 sb_status sb_csv_text(const struct sb_csv *c, struct sb_field *f,
-                      char room[SB_FIELD_MOST]);
+                      char buffer[SB_FIELD_MOST]);
 
 /* A decimal number, as 12, -0.5, .5 or 1e-3; nothing else, in any locale. Exact to the
  * last bit of a double for up to 15 digits and small exponents, and of a float always. */
 bool sb_csv_number(const char *s, size_t n, double *out);
 
-/* Empty, NA, NaN or ?, whatever the case. */
+/* Empty, ?, NA, NaN, N/A, #N/A, <NA> or null, whatever the case. */
 bool sb_csv_missing(const struct sb_field *f);
 
 #endif

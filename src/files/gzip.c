@@ -25,9 +25,9 @@ struct unpacker {
     z_stream z;
 };
 
-static bool is_gzip(const struct sb_map *m)
+static bool is_gzip(const unsigned char *data, size_t size)
 {
-    return m->size >= 2 && m->data[0] == 0x1f && m->data[1] == 0x8b;
+    return size >= 2 && data[0] == 0x1f && data[1] == 0x8b;
 }
 
 static voidpf z_alloc(voidpf opaque, uInt items, uInt size)
@@ -48,11 +48,11 @@ static sb_status no_memory(const char *path)
 }
 
 static sb_status unpack_begin(struct unpacker *u, const char *path,
-                              const struct sb_map *m)
+                              const unsigned char *data, size_t size)
 {
     *u = (struct unpacker){
-        .path = path, .file_size = m->size, .end = m->data + m->size, .ended = false};
-    u->z.next_in = m->data;
+        .path = path, .file_size = size, .end = data + size, .ended = false};
+    u->z.next_in = data;
     u->z.zalloc = z_alloc;
     u->z.zfree = z_free;
     return inflateInit2(&u->z, WINDOW_GZIP) == Z_OK ? SB_OK : no_memory(path);
@@ -94,9 +94,9 @@ static sb_status unpack(struct unpacker *u, unsigned char *to, size_t size, size
 {
     *got = 0;
     while (*got < size && !u->ended) {
-        size_t left = (size_t)(u->end - u->z.next_in), room = size - *got;
+        size_t left = (size_t)(u->end - u->z.next_in), capacity = size - *got;
         uInt feed = (uInt)(left < FEED_BYTES ? left : FEED_BYTES);
-        uInt space = (uInt)(room < FEED_BYTES ? room : FEED_BYTES);
+        uInt space = (uInt)(capacity < FEED_BYTES ? capacity : FEED_BYTES);
         u->z.avail_in = feed;
         u->z.next_out = to + *got;
         u->z.avail_out = space;
@@ -112,95 +112,150 @@ static sb_status unpack(struct unpacker *u, unsigned char *to, size_t size, size
 }
 
 /* The size to begin with: what the trailer says, if that can be true at all. */
-static size_t first_size(const struct sb_map *m, size_t limit)
+static size_t first_size(const unsigned char *data, size_t packed, size_t limit)
 {
     size_t size = FIRST_BYTES;
-    if (m->size >= HEADER_AND_TRAILER) {
-        const unsigned char *t = m->data + m->size - 4;
+    if (packed >= HEADER_AND_TRAILER) {
+        const unsigned char *t = data + packed - 4;
         size_t said =
             (size_t)t[0] | (size_t)t[1] << 8 | (size_t)t[2] << 16 | (size_t)t[3] << 24;
-        if (said > size && said / RATIO_MOST <= m->size)
+        if (said > size && said / RATIO_MOST <= packed)
             size = said;
     }
     return size < limit ? size : limit;
 }
 
 /* Replaces b's buffer by a larger one. */
-static sb_status grow(struct sb_bytes *b, const char *path, size_t *room, size_t limit)
+static sb_status grow(struct sb_bytes *b, const char *path, size_t *capacity,
+                      size_t limit)
 {
-    size_t larger = *room < limit / 2 ? *room * 2 : limit;
+    size_t larger = *capacity < limit / 2 ? *capacity * 2 : limit;
     unsigned char *to = sb_malloc(larger, 1);
     if (!to)
         return no_memory(path);
-    memcpy(to, b->unpacked, b->size);
-    sb_free(b->unpacked);
-    b->unpacked = to;
-    *room = larger;
+    memcpy(to, b->copy, b->size);
+    sb_free(b->copy);
+    b->copy = to;
+    *capacity = larger;
     return SB_OK;
 }
 
 /* Whenever the buffer is full, one byte is tried elsewhere: usually that is the end. */
-static sb_status unpack_all(struct unpacker *u, struct sb_bytes *b, size_t room,
+static sb_status unpack_all(struct unpacker *u, struct sb_bytes *b, size_t capacity,
                             size_t limit)
 {
     sb_status st = SB_OK;
     while (st == SB_OK) {
         size_t got;
         unsigned char extra;
-        st = unpack(u, b->unpacked + b->size, room - b->size, &got);
+        st = unpack(u, b->copy + b->size, capacity - b->size, &got);
         b->size += got;
         if (st == SB_OK)
             st = unpack(u, &extra, 1, &got);
         if (st != SB_OK || got == 0)
             break;
-        if (room == limit)
+        if (capacity == limit)
             return sb_fail(SB_EFORMAT,
                            "%s: it unpacks to more than the %zu bytes expected; is it "
                            "the right file?",
                            u->path, limit);
-        st = grow(b, u->path, &room, limit);
+        st = grow(b, u->path, &capacity, limit);
         if (st == SB_OK)
-            b->unpacked[b->size++] = extra;
+            b->copy[b->size++] = extra;
     }
     return st;
 }
 
+/* b's bytes unpacked, which replace them. */
 static sb_status open_gzip(struct sb_bytes *b, const char *path, size_t limit)
 {
     struct unpacker u;
-    sb_status st = unpack_begin(&u, path, &b->map);
+    struct sb_bytes out = {0};
+    sb_status st = unpack_begin(&u, path, b->data, b->size);
     if (st != SB_OK)
         return st;
-    size_t room = first_size(&b->map, limit);
-    b->unpacked = sb_malloc(room, 1);
-    st = b->unpacked ? unpack_all(&u, b, room, limit) : no_memory(path);
+    size_t capacity = first_size(b->data, b->size, limit);
+    out.copy = sb_malloc(capacity, 1);
+    st = out.copy ? unpack_all(&u, &out, capacity, limit) : no_memory(path);
     (void)inflateEnd(&u.z);
+    out.data = out.copy;
+    sb_bytes_close(b);
+    *b = out;
+    return st;
+}
+
+sb_status sb_bytes_map(struct sb_bytes *b, const char *path)
+{
+    *b = (struct sb_bytes){0};
+    size_t size = strlen(path) + 1;
+    (void)sb_stamp_of(path, &b->stamped); /* before: a change after it is noticed */
+    sb_status st = sb_map_open(&b->map, path);
+    b->path = sb_malloc(size, 1);
+    if (st == SB_OK && !b->path)
+        st = sb_fail(SB_ENOMEM, "no memory for the name of %s", path);
+    if (b->path)
+        memcpy(b->path, path, size);
+    b->data = b->map.data;
+    b->size = b->map.size;
+    return st;
+}
+
+void sb_bytes_unmap(struct sb_bytes *b)
+{
     sb_map_close(&b->map);
-    b->data = b->unpacked;
+    sb_free(b->path);
+    b->path = NULL;
+}
+
+/* As it is on the disk. */
+static sb_status open_plain(struct sb_bytes *b, const char *path)
+{
+    struct sb_stamp s = {0};
+    if (!sb_stamp_of(path, &s) || s.size > SB_BYTES_COPIED)
+        return sb_bytes_map(b, path);
+    sb_status st = sb_file_read(path, SIZE_MAX, &b->copy, &b->size);
+    b->data = b->copy;
     return st;
 }
 
 sb_status sb_bytes_open(struct sb_bytes *b, const char *path, size_t limit)
 {
     *b = (struct sb_bytes){0};
-    sb_status st = sb_map_open(&b->map, path);
-    if (st == SB_OK && is_gzip(&b->map)) {
+    sb_status st = open_plain(b, path);
+    if (st == SB_OK && is_gzip(b->data, b->size))
         st = open_gzip(b, path, limit);
-    } else {
-        b->data = b->map.data;
-        b->size = b->map.size;
-    }
     if (st != SB_OK)
         sb_bytes_close(b);
     return st;
+}
+
+sb_status sb_bytes_check(const struct sb_bytes *b)
+{
+    struct sb_stamp now;
+    const struct sb_stamp *then = &b->stamped;
+    if (!b->path || !sb_stamp_of(b->path, &now) || now.number != then->number ||
+        now.device != then->device)
+        return SB_OK;
+    if (now.size != then->size)
+        return sb_fail(SB_EIO,
+                       "%s was changed while it was in use: it had %llu bytes and has "
+                       "%llu now; write a new file and rename it over the old one",
+                       b->path, (unsigned long long)then->size,
+                       (unsigned long long)now.size);
+    if (now.seconds != then->seconds || now.nanoseconds != then->nanoseconds)
+        return sb_fail(SB_EIO,
+                       "%s was written while it was in use; write a new file and rename "
+                       "it over the old one",
+                       b->path);
+    return SB_OK;
 }
 
 void sb_bytes_close(struct sb_bytes *b)
 {
     if (!b)
         return;
-    sb_map_close(&b->map);
-    sb_free(b->unpacked);
+    sb_bytes_unmap(b);
+    sb_free(b->copy);
     *b = (struct sb_bytes){0};
 }
 
@@ -224,8 +279,8 @@ static sb_status stream_begin(struct sb_unpack *u, const char *path)
 {
     *u = (struct sb_unpack){0};
     sb_status st = sb_map_open(&u->map, path);
-    if (st == SB_OK && is_gzip(&u->map)) {
-        st = unpack_begin(&u->u, path, &u->map);
+    if (st == SB_OK && is_gzip(u->map.data, u->map.size)) {
+        st = unpack_begin(&u->u, path, u->map.data, u->map.size);
         u->packed = st == SB_OK;
     }
     if (st != SB_OK)

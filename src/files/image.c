@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "files/image_parts.h"
 
 typedef sb_status decode_fn(const struct sb_image_file *f, struct sb_image_shape *shape,
                             const struct sb_image_shape *want, struct sb_pixels *p);
@@ -99,4 +98,27 @@ sb_status sb_image_decode(const struct sb_image_file *f,
 done:
     sb_free(p.data);
     return st;
+}
+
+/* A side in digits up to `end`; 0: it is none. */
+static uint32_t read_side(const char *text, const char *end)
+{
+    uint32_t side = 0;
+    for (; text < end && *text >= '0' && *text <= '9' && side <= SB_IMAGE_SIDE_MOST;
+         text++)
+        side = 10 * side + (uint32_t)(*text - '0');
+    return text == end && side <= SB_IMAGE_SIDE_MOST ? side : 0;
+}
+
+bool sb_image_size(const char *text, uint32_t *height, uint32_t *width)
+{
+    const char *cross = strchr(text, 'x');
+    *height = *width = 0;
+    if (strcmp(text, "auto") == 0)
+        return true;
+    if (!cross)
+        return false;
+    *height = read_side(text, cross);
+    *width = read_side(cross + 1, text + strlen(text));
+    return *height > 0 && *width > 0;
 }

@@ -7,7 +7,7 @@
  * CMYK is turned into RGB as R = C K / 255 of Adobe's inverted values, which is what
  * files with Adobe's marker have; those without it are inverted first.
  */
-#include "files/image_parts.h"
+#include "files/image.h"
 
 #ifdef SB_HAVE_JPEG
 #include <setjmp.h>

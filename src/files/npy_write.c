@@ -31,15 +31,15 @@ static void write_head(unsigned char head[SB_NPY_HEAD], const char *type,
                        const uint64_t *shape, uint32_t dims, size_t *size)
 {
     char *text = (char *)head + BEFORE_TEXT;
-    const size_t room = SB_NPY_HEAD - BEFORE_TEXT;
+    const size_t capacity = SB_NPY_HEAD - BEFORE_TEXT;
     size_t n = (size_t)snprintf(
-        text, room, "{'descr': '%s', 'fortran_order': False, 'shape': (", type);
+        text, capacity, "{'descr': '%s', 'fortran_order': False, 'shape': (", type);
     for (uint32_t i = 0; i < dims; i++)
-        n += (size_t)snprintf(text + n, room - n, "%" PRIu64 "%s", shape[i],
+        n += (size_t)snprintf(text + n, capacity - n, "%" PRIu64 "%s", shape[i],
                               dims == 1       ? ","
                               : i + 1 == dims ? ""
                                               : ", ");
-    n += (size_t)snprintf(text + n, room - n, "), }");
+    n += (size_t)snprintf(text + n, capacity - n, "), }");
     size_t all = (BEFORE_TEXT + n + HEAD_ALIGN) / HEAD_ALIGN * HEAD_ALIGN;
     memset(text + n, ' ', all - BEFORE_TEXT - n);
     head[all - 1] = '\n';

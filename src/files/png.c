@@ -4,7 +4,7 @@
  * and the function that calls setjmp has no other variables. Every chunk's checksum
  * counts; what libpng only warns about (odd ancillary chunks) does not touch pixels.
  */
-#include "files/image_parts.h"
+#include "files/image.h"
 
 #ifdef SB_HAVE_PNG
 #include <png.h>

@@ -1,10 +1,10 @@
-/* png_write - see png_write.h.
+/* png_write - see image.h.
  *
  * libpng reports an error by a function that must not return: ours jumps back into
  * encode(), as libpng's default does, but prints nothing. A failed write has said its
  * sentence already, which is kept.
  */
-#include "files/png_write.h"
+#include "files/image.h"
 
 #include "base/file.h"
 #include "base/mem.h"

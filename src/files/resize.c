@@ -11,7 +11,7 @@
  * share at most two rows.
  */
 #include "base/mem.h"
-#include "files/image_parts.h"
+#include "files/image.h"
 
 /* The pixels [first, first + count) with weights left, middle ..., right. */
 struct span {

@@ -9,20 +9,10 @@
 
 enum { FIRST_SLOTS = 16, FIRST_BYTES = 64 };
 
-/* FNV-1a; inputs that collide on purpose only cost their maker time, and there are at most
- * as many as a column may have. */
-static uint32_t hash(const char *s, size_t n)
-{
-    uint32_t h = 2166136261u;
-    for (size_t i = 0; i < n; i++)
-        h = (h ^ (unsigned char)s[i]) * 16777619u;
-    return h;
-}
-
 /* The slot where s[n] is, or would be. */
 static uint32_t *place(const struct sb_words *w, const char *s, size_t n)
 {
-    for (uint32_t i = hash(s, n);; i++) {
+    for (uint32_t i = (uint32_t)sb_hash(w->key, s, n);; i++) {
         uint32_t *slot = &w->slot[i & (w->slots - 1)];
         if (*slot == 0)
             return slot;
@@ -50,14 +40,14 @@ static void *grown(const void *old, size_t used, size_t want)
 
 static sb_status make_room(struct sb_words *w, size_t n)
 {
-    if (w->used + n + 1 > w->room) {
-        size_t room = 2 * (w->used + n + FIRST_BYTES);
-        char *text = grown(w->text, w->used, room);
+    if (w->used + n + 1 > w->capacity) {
+        size_t capacity = 2 * (w->used + n + FIRST_BYTES);
+        char *text = grown(w->text, w->used, capacity);
         if (!text)
             return sb_fail(SB_ENOMEM, "no memory for %u texts", w->count);
         sb_free(w->text);
         w->text = text;
-        w->room = room;
+        w->capacity = capacity;
     }
     if (w->count == w->starts) {
         uint32_t starts = 2 * w->starts + FIRST_SLOTS / 2;
@@ -79,6 +69,8 @@ static sb_status make_slots(struct sb_words *w)
     uint32_t *slot = sb_calloc(slots, sizeof *slot);
     if (!slot)
         return sb_fail(SB_ENOMEM, "no memory for %u texts", w->count);
+    if (w->slots == 0)
+        w->key = sb_hash_secret();
     sb_free(w->slot);
     w->slot = slot;
     w->slots = slots;

@@ -3,7 +3,8 @@
  *     text   | "red\0" "green\0" ... |      start[i]: where text i begins
  *     slot   open-addressing table of number + 1, by hash; 0 is empty
  *
- * Zeroed is an empty set.
+ * The hash has a key of its own for every set, so that nobody can choose texts that collide.
+ * Numbers go by the order of adding and do not depend on it. Zeroed is an empty set.
  */
 #ifndef SB_FILES_WORDS_H
 #define SB_FILES_WORDS_H
@@ -12,15 +13,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/hash.h"
 #include "base/status.h"
 
 struct sb_words {
-    char *text; /* [room] owned */
-    size_t used, room;
+    char *text; /* [capacity] owned */
+    size_t used, capacity;
     size_t *start; /* [starts] owned */
     uint32_t count, starts;
     uint32_t *slot; /* [slots] owned */
     uint32_t slots; /* a power of two, at most half full */
+    struct sb_hash_key key;
 };
 
 /* Whether s[n] is there, and its number. */

@@ -222,8 +222,9 @@ static int inflate_all(z_stream *s, const struct sb_zip_member *m, unsigned char
     int code = Z_OK;
     s->next_in = m->data;
     while (code == Z_OK) {
-        size_t left = (size_t)(m->data + m->packed - s->next_in), room = m->size - done;
-        uInt space = (uInt)(room < FEED_BYTES ? room : FEED_BYTES);
+        size_t left = (size_t)(m->data + m->packed - s->next_in),
+               capacity = m->size - done;
+        uInt space = (uInt)(capacity < FEED_BYTES ? capacity : FEED_BYTES);
         s->avail_in = (uInt)(left < FEED_BYTES ? left : FEED_BYTES);
         s->next_out = out + done;
         s->avail_out = space;
@@ -276,26 +277,29 @@ static sb_status open_member(struct sb_bytes *b, const char *path, const char *n
         st = sb_zip_find(&z, name, &m, found);
     if (st != SB_OK || !*found)
         return st;
-    if (m.deflated) {
-        b->unpacked = sb_malloc(m.size, 1);
-        if (!b->unpacked)
+    bool copied = m.deflated || m.size <= SB_BYTES_COPIED;
+    if (copied) {
+        b->copy = sb_malloc(m.size, 1);
+        if (!b->copy)
             return sb_fail(SB_ENOMEM, "no memory to unpack %s", path);
     }
-    b->data = m.deflated ? b->unpacked : m.data;
+    if (copied && !m.deflated)
+        memcpy(b->copy, m.data, m.size);
+    b->data = copied ? b->copy : m.data;
     b->size = m.size;
-    return sb_zip_read(&z, name, &m, b->unpacked);
+    return sb_zip_read(&z, name, &m, b->copy);
 }
 
 sb_status sb_zip_open(struct sb_bytes *b, const char *path, const char *name, bool *found)
 {
     *b = (struct sb_bytes){0};
     *found = false;
-    sb_status st = sb_map_open(&b->map, path);
+    sb_status st = sb_bytes_map(b, path);
     if (st == SB_OK)
         st = open_member(b, path, name, found);
     if (st != SB_OK || !*found)
         sb_bytes_close(b);
-    else if (b->unpacked)
-        sb_map_close(&b->map);
+    else if (b->copy)
+        sb_bytes_unmap(b);
     return st;
 }

@@ -26,7 +26,7 @@ sb_status sb_zip_create(struct sb_zip_writer *w, const char *path)
     w->directory = sb_malloc(FIRST_ROOM, 1);
     if (!w->directory)
         return sb_fail(SB_ENOMEM, "no memory to write %s", path);
-    w->room = FIRST_ROOM;
+    w->capacity = FIRST_ROOM;
     sb_status st = sb_file_create(&w->file, path);
     if (st != SB_OK)
         sb_zip_abort(w);
@@ -84,15 +84,15 @@ static sb_status check(const struct sb_zip_writer *w, const char *name, size_t h
 /* Room for one more entry. */
 static sb_status reserve(struct sb_zip_writer *w)
 {
-    if (w->room - w->used >= ENTRY_BYTES + NAME_MOST)
+    if (w->capacity - w->used >= ENTRY_BYTES + NAME_MOST)
         return SB_OK;
-    unsigned char *more = sb_malloc(2 * w->room, 1);
+    unsigned char *more = sb_malloc(2 * w->capacity, 1);
     if (!more)
         return sb_fail(SB_ENOMEM, "no memory for the directory of %s", w->file.path);
     memcpy(more, w->directory, w->used);
     sb_free(w->directory);
     w->directory = more;
-    w->room *= 2;
+    w->capacity *= 2;
     return SB_OK;
 }
 

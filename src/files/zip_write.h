@@ -17,8 +17,8 @@ enum { SB_ZIP_MEMBERS = 65534 }; /* at most; one more would mean zip64 */
 
 struct sb_zip_writer {
     struct sb_file file;
-    unsigned char *directory; /* [room] owned: the entries so far */
-    size_t used, room;
+    unsigned char *directory; /* [capacity] owned: the entries so far */
+    size_t used, capacity;
     uint64_t bytes; /* of members so far */
     uint32_t members;
 };

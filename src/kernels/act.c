@@ -10,42 +10,55 @@
 /* Planes of at least this many floats are spread over the cache sets. */
 enum { SPREAD_FROM = 512, LINE_FLOATS = SB_ALIGN / sizeof(float) };
 
-static size_t plane_floats(size_t pixels)
+static size_t plane_floats(size_t pixels, uint32_t lanes)
 {
-    size_t n = pixels * SB_LANES;
+    size_t n = pixels * lanes;
     if (n < SPREAD_FROM)
         return n;
     size_t lines = (n + LINE_FLOATS - 1) / LINE_FLOATS;
     return (lines | 1) * LINE_FLOATS;
 }
 
-sb_status sb_act_shape(struct sb_act *a, uint32_t batch, uint32_t channels,
-                       uint32_t height, uint32_t width)
+static sb_status check_lanes(uint32_t lanes)
+{
+    if (lanes == 8 || lanes == SB_MAX_LANES)
+        return SB_OK;
+    return sb_fail(SB_EARG,
+                   "activations with %u images side by side; kernels have 8 or %d", lanes,
+                   SB_MAX_LANES);
+}
+
+sb_status sb_act_shape(struct sb_act *a, uint32_t lanes, uint32_t batch,
+                       uint32_t channels, uint32_t height, uint32_t width)
 {
     *a = (struct sb_act){0};
+    sb_status st = check_lanes(lanes);
+    if (st != SB_OK)
+        return st;
     if (batch == 0 || channels == 0 || height == 0 || width == 0)
         return sb_fail(SB_EARG,
                        "activations of %u x %u x %u x %u: every size must be at least 1",
                        batch, channels, height, width);
-    if (batch > UINT32_MAX - SB_LANES)
+    if (batch > UINT32_MAX - lanes)
         return sb_fail(SB_EARG, "a batch of %u images is too large", batch);
     const size_t limit = SIZE_MAX / 8 / sizeof(float);
-    uint32_t blocks = (batch + SB_LANES - 1) / SB_LANES;
+    uint32_t blocks = (batch + lanes - 1) / lanes;
     size_t plane, block;
     if (__builtin_mul_overflow((size_t)height, (size_t)width, &plane) ||
-        plane > limit / (2 * SB_LANES) ||
-        __builtin_mul_overflow(plane_floats(plane), (size_t)channels, &block) ||
+        plane > limit / (2 * SB_MAX_LANES) ||
+        __builtin_mul_overflow(plane_floats(plane, lanes), (size_t)channels, &block) ||
         block > limit / blocks)
         return sb_fail(SB_EARG,
                        "activations of %u x %u x %u x %u do not fit the address space",
                        batch, channels, height, width);
+    a->lanes = lanes;
     a->batch = batch;
     a->channels = channels;
     a->height = height;
     a->width = width;
     a->blocks = blocks;
-    a->pitch = (size_t)width * SB_LANES;
-    a->plane = plane_floats(plane);
+    a->pitch = (size_t)width * lanes;
+    a->plane = plane_floats(plane, lanes);
     a->block = block;
     return SB_OK;
 }
@@ -54,18 +67,18 @@ sb_status sb_act_shape(struct sb_act *a, uint32_t batch, uint32_t channels,
  * against each other, so that the same channels of three rows fall into different sets. */
 enum { SETS = 64, FEW_LINES = 3 * SETS };
 
-size_t sb_act_slice_pitch(uint32_t channels)
+size_t sb_act_slice_pitch(uint32_t lanes, uint32_t channels)
 {
-    size_t lines = (size_t)channels * (SB_SLICE + 2) * SB_LANES / LINE_FLOATS;
+    size_t lines = (size_t)channels * (SB_SLICE + 2) * lanes / LINE_FLOATS;
     if (lines > FEW_LINES)
         lines += (SETS + SETS / 2 - lines % SETS) % SETS;
     return lines * LINE_FLOATS;
 }
 
-sb_status sb_act_shape_sliced(struct sb_act *a, uint32_t batch, uint32_t channels,
-                              uint32_t height, uint32_t width)
+sb_status sb_act_shape_sliced(struct sb_act *a, uint32_t lanes, uint32_t batch,
+                              uint32_t channels, uint32_t height, uint32_t width)
 {
-    sb_status st = sb_act_shape(a, batch, channels, height, width);
+    sb_status st = sb_act_shape(a, lanes, batch, channels, height, width);
     if (st != SB_OK)
         return st;
     if (width % SB_SLICE != 0)
@@ -73,17 +86,17 @@ sb_status sb_act_shape_sliced(struct sb_act *a, uint32_t batch, uint32_t channel
                        SB_SLICE);
     /* no overflow: less than twice as much as planes, which leave room for more */
     a->sliced = true;
-    a->plane = (size_t)(SB_SLICE + 2) * SB_LANES;
-    a->pitch = sb_act_slice_pitch(channels);
+    a->plane = (size_t)(SB_SLICE + 2) * lanes;
+    a->pitch = sb_act_slice_pitch(lanes, channels);
     a->slice = height * a->pitch;
     a->block = width / SB_SLICE * a->slice;
     return SB_OK;
 }
 
-sb_status sb_act_init(struct sb_act *a, uint32_t batch, uint32_t channels,
+sb_status sb_act_init(struct sb_act *a, uint32_t lanes, uint32_t batch, uint32_t channels,
                       uint32_t height, uint32_t width)
 {
-    sb_status st = sb_act_shape(a, batch, channels, height, width);
+    sb_status st = sb_act_shape(a, lanes, batch, channels, height, width);
     if (st != SB_OK)
         return st;
     a->data = sb_calloc(sb_act_size(a), sizeof(float));
@@ -104,7 +117,7 @@ void sb_act_fini(struct sb_act *a)
 void sb_act_set_batch(struct sb_act *a, uint32_t batch)
 {
     a->batch = batch;
-    a->blocks = (batch + SB_LANES - 1) / SB_LANES;
+    a->blocks = a->lanes ? (batch + a->lanes - 1) / a->lanes : 0;
 }
 
 void sb_act_load(struct sb_act *a, const float *nchw)
@@ -114,9 +127,9 @@ void sb_act_load(struct sb_act *a, const float *nchw)
     for (uint32_t n = 0; n < a->batch; n++)
         for (uint32_t c = 0; c < a->channels; c++) {
             const float *from = nchw + ((size_t)n * a->channels + c) * pixels;
-            float *to = sb_act_plane(a, n / SB_LANES, c) + n % SB_LANES;
+            float *to = sb_act_image(a, n, c);
             for (size_t p = 0; p < pixels; p++)
-                to[p * SB_LANES] = from[p];
+                to[p * a->lanes] = from[p];
         }
 }
 
@@ -125,10 +138,10 @@ void sb_act_store(const struct sb_act *a, float *nchw)
     size_t pixels = (size_t)a->height * a->width;
     for (uint32_t n = 0; n < a->batch; n++)
         for (uint32_t c = 0; c < a->channels; c++) {
-            const float *from = sb_act_plane(a, n / SB_LANES, c) + n % SB_LANES;
+            const float *from = sb_act_image(a, n, c);
             float *to = nchw + ((size_t)n * a->channels + c) * pixels;
             for (size_t p = 0; p < pixels; p++)
-                to[p] = from[p * SB_LANES];
+                to[p] = from[p * a->lanes];
         }
 }
 
@@ -191,15 +204,14 @@ static void sum_channel(void *context, size_t chunk, int worker)
     (void)worker;
     const struct sums *s = context;
     uint32_t channel = (uint32_t)chunk;
-    double total = 0.0;
+    double part[SB_PARTIALS] = {0};
     for (uint32_t b = 0; b < s->a->blocks; b++) {
-        float sum[SB_LANES] = {0}, unused[SB_LANES] = {0};
+        float sum[SB_MAX_LANES] = {0}, unused[SB_MAX_LANES] = {0};
         s->env->kernels->moments(sb_act_plane(s->a, b, channel),
                                  (size_t)s->a->height * s->a->width, 0.0f, sum, unused);
-        for (uint32_t l = 0; l < sb_act_lanes(s->a, b); l++)
-            total += (double)sum[l];
+        sb_partials_add(part, b, s->a->lanes, sb_act_lanes(s->a, b), sum);
     }
-    s->out[channel] = (float)total;
+    s->out[channel] = (float)sb_partials_fold(part);
 }
 
 void sb_act_channel_sums(const struct sb_env *env, const struct sb_act *a, float *out)

@@ -1,11 +1,11 @@
 /* act - activations of a batch, with the images of a block innermost.
  *
- *     data[block][channel][row][column][lane]      lane = image within its block of 8
+ *     data[block][channel][row][column][lane]      lane = image within its block
  *
- * One weight then multiplies a vector of eight images: no gathers, the order of a sum
- * does not depend on the vector width, and the same loop serves any kernel size. A batch
- * is padded to whole blocks; what the padding lanes hold is finite and never read back,
- * and gradients are zero there.
+ * One weight then multiplies a vector of images: no gathers, the order of a sum does not
+ * depend on the vector width, and the same loop serves any kernel size. A block is 8 or 16
+ * images, as many as the kernels have lanes. A batch is padded to whole blocks; what the
+ * padding lanes hold is finite and never read back, and gradients are zero there.
  *
  * Planes are an odd number of cache lines apart once they are large, so that the same
  * pixel of many channels does not fall into one cache set. A vector of features (a linear
@@ -32,43 +32,45 @@
 #include "base/status.h"
 
 enum {
-    SB_LANES = 8,
+    SB_MAX_LANES = 16,
     SB_SLICE = 8, /* columns of a slice, without its neighbours' */
 };
 
 struct sb_act {
     uint32_t batch, channels, height, width;
-    uint32_t blocks; /* ceil(batch / 8) */
+    uint32_t lanes;  /* images of a block: 8 or 16 */
+    uint32_t blocks; /* ceil(batch / lanes) */
     bool sliced;
     size_t pitch; /* floats from one row to the next */
     size_t slice; /* floats from one slice to the next */
-    size_t plane; /* floats from one channel to the next, a multiple of 8 */
+    size_t plane; /* floats from one channel to the next, a multiple of lanes */
     size_t block; /* floats from one block of images to the next */
     float *data;  /* the first pixel, sb_act_lead floats into its memory; owned if made by
                    * sb_act_init */
 };
 
-/* Fills in the shape; data stays NULL. SB_EARG for a zero size or one whose elements do
- * not fit memory's address space. */
-sb_status sb_act_shape(struct sb_act *a, uint32_t batch, uint32_t channels,
-                       uint32_t height, uint32_t width);
+/* Fills in the shape, for kernels with that many lanes; data stays NULL. SB_EARG for lanes
+ * that no kernels have, a zero size, or one whose elements do not fit memory's address
+ * space. */
+sb_status sb_act_shape(struct sb_act *a, uint32_t lanes, uint32_t batch,
+                       uint32_t channels, uint32_t height, uint32_t width);
 
 /* Floats from a row of a slice to the next. */
-size_t sb_act_slice_pitch(uint32_t channels);
+size_t sb_act_slice_pitch(uint32_t lanes, uint32_t channels);
 
 /* The same, sliced. SB_EARG, too, when the width is not a multiple of SB_SLICE. */
-sb_status sb_act_shape_sliced(struct sb_act *a, uint32_t batch, uint32_t channels,
-                              uint32_t height, uint32_t width);
+sb_status sb_act_shape_sliced(struct sb_act *a, uint32_t lanes, uint32_t batch,
+                              uint32_t channels, uint32_t height, uint32_t width);
 
 /* As sb_act_shape, with memory, all zero. Give it back with sb_act_fini. */
-sb_status sb_act_init(struct sb_act *a, uint32_t batch, uint32_t channels,
+sb_status sb_act_init(struct sb_act *a, uint32_t lanes, uint32_t batch, uint32_t channels,
                       uint32_t height, uint32_t width);
 void sb_act_fini(struct sb_act *a);
 
-/* Floats of memory before the first pixel: the column to its left, a cache line. */
+/* Floats of memory before the first pixel: the column to its left, in whole cache lines. */
 static inline size_t sb_act_lead(const struct sb_act *a)
 {
-    return a->sliced ? 2 * SB_LANES : 0;
+    return a->sliced ? SB_MAX_LANES : 0;
 }
 
 /* Floats of memory. */
@@ -81,11 +83,11 @@ static inline size_t sb_act_size(const struct sb_act *a)
  * promise); the shape of an image stays. */
 void sb_act_set_batch(struct sb_act *a, uint32_t batch);
 
-/* Lanes of a block that hold images: 8, but for the last block of an odd batch. */
+/* Lanes of a block that hold images: all, but for the last block of an odd batch. */
 static inline uint32_t sb_act_lanes(const struct sb_act *a, uint32_t block)
 {
-    uint32_t rest = a->batch - block * SB_LANES;
-    return rest < SB_LANES ? rest : SB_LANES;
+    uint32_t rest = a->batch - block * a->lanes;
+    return rest < a->lanes ? rest : a->lanes;
 }
 
 static inline float *sb_act_plane(const struct sb_act *a, uint32_t block,
@@ -99,8 +101,14 @@ static inline float *sb_act_pixel(const struct sb_act *a, uint32_t block, uint32
                                   uint32_t col)
 {
     float *at = a->data + block * a->block + row * a->pitch;
-    return a->sliced ? at + col / SB_SLICE * a->slice + col % SB_SLICE * (size_t)SB_LANES
-                     : at + col * (size_t)SB_LANES;
+    return a->sliced ? at + col / SB_SLICE * a->slice + col % SB_SLICE * (size_t)a->lanes
+                     : at + col * (size_t)a->lanes;
+}
+
+/* The first pixel of image n; the next one is `lanes` floats further on. */
+static inline float *sb_act_image(const struct sb_act *a, uint32_t n, uint32_t channel)
+{
+    return sb_act_plane(a, n / a->lanes, channel) + n % a->lanes;
 }
 
 /* From and to [batch][channels][height][width]. Loading clears the padding lanes. */

@@ -12,6 +12,8 @@ enum {
     STRIP_FLOATS = 32 * 1024 / sizeof(float),
     SLICE_ROWS = 4, /* of a tile: each is a task, and done row by row */
     PART_ROWS = 80, /* rows a weight-gradient task owns: packing its strip must pay */
+    NARROW_IMAGES = 32,
+    FEW_IMAGES = 64, /* of a tile of 1 x 1 planes, if no more; else twice that */
 };
 
 static uint32_t divide_up(uint32_t a, uint32_t b)
@@ -19,8 +21,7 @@ static uint32_t divide_up(uint32_t a, uint32_t b)
     return a / b + (a % b != 0);
 }
 
-/* ---- planning ------------------------------------------------------------------------
- */
+/* ---- planning ---- */
 
 /* How much of a plane a tile sees: strip rows from a grid row to the next, and how far a
  * grid row and each phase of columns reaches beyond its own. */
@@ -31,14 +32,15 @@ struct reach {
     bool halve; /* rows into two parts, where there are few: more tasks of a gradient */
 };
 
-static void plan_tile(struct sb_corr *r, uint32_t image_blocks, const struct reach *e)
+static void plan_tile(struct sb_corr *r, uint32_t max_batch, const struct reach *e)
 {
     struct sb_tile *t = &r->tile;
+    uint32_t flat = max_batch <= FEW_IMAGES ? FEW_IMAGES : 2 * FEW_IMAGES;
     if (r->grid_width * r->grid_height == 1)
-        *t = (struct sb_tile){
-            .height = 1, .width = 1, .blocks = image_blocks <= 8 ? 8 : 16};
+        *t = (struct sb_tile){.height = 1, .width = 1, .blocks = flat / r->lanes};
     else if (r->grid_width <= 2)
-        *t = (struct sb_tile){.height = 1, .width = 2, .blocks = SB_GROUP};
+        *t =
+            (struct sb_tile){.height = 1, .width = 2, .blocks = NARROW_IMAGES / r->lanes};
     else
         *t = (struct sb_tile){.height = r->grid_height <= 2 ? 2 : e->height,
                               .width = SB_GROUP,
@@ -50,9 +52,9 @@ static void plan_tile(struct sb_corr *r, uint32_t image_blocks, const struct rea
     for (uint32_t f = 0; f < r->from.phases; f++)
         t->phase_col[f + 1] = t->phase_col[f] + t->width + e->cols[f];
     t->strip_cols = t->phase_col[r->from.phases];
-    t->pitch = (size_t)SB_LANES *
+    t->pitch = (size_t)r->lanes *
                (t->blocks > 1 ? SB_GROUP : (size_t)e->row_pitch * t->strip_cols);
-    t->strip_plane = (size_t)t->strip_rows * t->strip_cols * t->blocks * SB_LANES;
+    t->strip_plane = (size_t)t->strip_rows * t->strip_cols * t->blocks * r->lanes;
 }
 
 /* Cuts channels into blocks of up to fit, and rows into parts. */
@@ -73,9 +75,9 @@ static sb_status plan_blocks(struct sb_corr *r, size_t fit, bool halve)
     return SB_OK;
 }
 
-static sb_status allocate(struct sb_corr *r, uint32_t capacity)
+static sb_status allocate(struct sb_corr *r)
 {
-    r->capacity = capacity;
+    uint32_t capacity = r->capacity;
     r->edges = r->edges ? r->edges : 1;
     r->off = sb_malloc((size_t)r->edges * capacity, sizeof *r->off);
     r->row_ptr = sb_calloc((size_t)r->rows + 1, sizeof *r->row_ptr);
@@ -88,20 +90,24 @@ static sb_status allocate(struct sb_corr *r, uint32_t capacity)
     return SB_OK;
 }
 
-static sb_status plan(struct sb_corr *r, uint32_t max_batch, uint32_t capacity,
-                      const struct reach *e)
+static sb_status plan(struct sb_corr *r, uint32_t max_batch, const struct reach *e)
 {
-    plan_tile(r, divide_up(max_batch, SB_LANES), e);
+    plan_tile(r, max_batch, e);
     size_t channel = r->tile.strip_plane;
     assert(channel > 0);
-    if (channel / SB_LANES > UINT16_MAX)
-        return sb_fail(SB_EARG,
-                       "kernel too large: one channel needs %zu floats of a strip, "
-                       "at most %d",
-                       channel, UINT16_MAX * SB_LANES);
     size_t fit = channel < STRIP_FLOATS ? STRIP_FLOATS / channel : 1;
-    sb_status st = plan_blocks(r, fit, e->halve);
-    return st == SB_OK ? allocate(r, capacity) : st;
+    return plan_blocks(r, fit, e->halve);
+}
+
+/* A place in the strip is 16 bits of a weight of a pattern. */
+static sb_status check_places(const struct sb_corr *r)
+{
+    if (r->tile.strip_plane / r->lanes > UINT16_MAX)
+        return sb_fail(SB_EARG,
+                       "kernel too large: one channel needs %zu vectors of a strip, "
+                       "at most %d",
+                       r->tile.strip_plane / r->lanes, UINT16_MAX);
+    return SB_OK;
 }
 
 static uint32_t smaller(uint32_t a, uint32_t b)
@@ -113,19 +119,25 @@ static uint32_t smaller(uint32_t a, uint32_t b)
 
 enum { INNER, TOP, BOTTOM, EDGES };
 
+/* From a row of a slice to the next. */
+static size_t slice_vectors(const struct sb_conv *c, uint32_t lanes)
+{
+    return sb_act_slice_pitch(lanes, c->in) / lanes;
+}
+
 bool sb_corr_reads_slices(const struct sb_conv *c)
 {
     bool one = c->kh == 1 && c->kw == 1 && c->pad == 0;
     bool three = c->kh == 3 && c->kw == 3 && c->pad == 1 && c->height > 1;
     return (one || three) && c->bands == 0 && c->stride <= 2 &&
            c->height % c->stride == 0 && c->width % (c->stride * SB_SLICE) == 0 &&
-           sb_act_slice_pitch(c->in) / SB_LANES <= UINT16_MAX / c->kh &&
+           slice_vectors(c, 8) <= UINT16_MAX / c->kh &&
+           slice_vectors(c, SB_MAX_LANES) <= UINT16_MAX / c->kh &&
            sb_conv_weights(c) <= UINT32_MAX / EDGES;
 }
 
 /* With a stride of 2, the second half of a tile sees the next slice. */
-static sb_status plan_sliced(struct sb_corr *r, const struct sb_conv *c,
-                             uint32_t capacity)
+static sb_status plan_sliced(struct sb_corr *r, const struct sb_conv *c)
 {
     r->sliced = true;
     r->edges = c->pad ? EDGES : 1;
@@ -135,12 +147,11 @@ static sb_status plan_sliced(struct sb_corr *r, const struct sb_conv *c,
         .blocks = 1,
         .groups = SB_SLICE / SB_GROUP,
         .step = c->stride,
-        .pitch = c->stride == 1 ? (size_t)SB_GROUP * SB_LANES
-                                : c->height * sb_act_slice_pitch(c->in),
+        .pitch = c->stride == 1 ? (size_t)SB_GROUP * r->lanes
+                                : c->height * sb_act_slice_pitch(r->lanes, c->in),
     };
-    size_t channel = (size_t)c->kh * c->stride * (SB_SLICE + 2) * SB_LANES;
-    sb_status st = plan_blocks(r, STRIP_FLOATS / channel, false);
-    return st == SB_OK ? allocate(r, capacity) : st;
+    size_t channel = (size_t)c->kh * c->stride * (SB_SLICE + 2) * r->lanes;
+    return plan_blocks(r, STRIP_FLOATS / channel, false);
 }
 
 uint32_t sb_corr_edge(const struct sb_corr *r, uint32_t row)
@@ -153,11 +164,10 @@ uint32_t sb_corr_edge(const struct sb_corr *r, uint32_t row)
 }
 
 /* Of the kernel's row and column, counted from the first row a tile sees. */
-static uint16_t slice_place(const struct sb_conv *c, uint32_t channel, uint32_t row,
-                            uint32_t col)
+static uint16_t slice_place(const struct sb_corr *r, const struct sb_conv *c,
+                            uint32_t channel, uint32_t row, uint32_t col)
 {
-    return (uint16_t)(row * (sb_act_slice_pitch(c->in) / SB_LANES) +
-                      channel * (SB_SLICE + 2) + col);
+    return (uint16_t)(row * slice_vectors(c, r->lanes) + channel * (SB_SLICE + 2) + col);
 }
 
 /* Gives the first and last rows runs of their own, without the kernel's first or last row. */
@@ -165,7 +175,7 @@ static void order_edges(struct sb_corr *r, const struct sb_conv *c, const uint32
                         uint32_t *perm)
 {
     uint32_t runs = r->group_ptr[(size_t)r->blocks * r->parts], n = r->nnz;
-    size_t above = sb_act_slice_pitch(c->in) / SB_LANES;
+    size_t above = slice_vectors(c, r->lanes);
     for (uint32_t e = TOP; e < r->edges; e++)
         for (uint32_t i = 0; i < runs; i++) {
             const struct sb_run *from = &r->runs[i];
@@ -183,11 +193,12 @@ static void order_edges(struct sb_corr *r, const struct sb_conv *c, const uint32
     r->placed = n;
 }
 
-sb_status sb_corr_init_forward(struct sb_corr *r, const struct sb_conv *c,
-                               uint32_t max_batch, uint32_t capacity,
-                               const struct sb_corr_use *use)
+sb_status sb_corr_shape_forward(struct sb_corr *r, const struct sb_conv *c,
+                                const struct sb_corr_use *use)
 {
     *r = (struct sb_corr){
+        .lanes = use->lanes,
+        .capacity = use->capacity,
         .from = {.channels = c->in,
                  .height = c->height,
                  .width = c->width,
@@ -204,7 +215,7 @@ sb_status sb_corr_init_forward(struct sb_corr *r, const struct sb_conv *c,
         .grid_width = c->out_width,
     };
     if (use->sliced)
-        return plan_sliced(r, c, capacity);
+        return plan_sliced(r, c);
     /* A strided tile sees so much of a plane that a low one leaves room for twice the
      * channels, and so for runs of twice the length. */
     struct reach e = {.row_pitch = c->kh == 1 ? 1 : c->stride,
@@ -217,7 +228,16 @@ sb_status sb_corr_init_forward(struct sb_corr *r, const struct sb_conv *c,
         r->from.origin_x[f] = (int32_t)f - (int32_t)c->pad;
         e.cols[f] = (c->kw - 1 - f) / c->stride;
     }
-    return plan(r, max_batch, capacity, &e);
+    return plan(r, use->max_batch, &e);
+}
+
+sb_status sb_corr_init_forward(struct sb_corr *r, const struct sb_conv *c,
+                               const struct sb_corr_use *use)
+{
+    sb_status st = sb_corr_shape_forward(r, c, use);
+    if (st == SB_OK && !r->sliced)
+        st = check_places(r);
+    return st == SB_OK ? allocate(r) : st;
 }
 
 /* One direction of the input gradient. Pixel h of dx with h + pad = stride * q + phase
@@ -247,12 +267,14 @@ static struct phase_axis phase_axis(uint32_t taps, uint32_t stride, uint32_t pad
     return x;
 }
 
-sb_status sb_corr_init_backward(struct sb_corr *r, const struct sb_conv *c,
-                                uint32_t max_batch, uint32_t capacity)
+sb_status sb_corr_shape_backward(struct sb_corr *r, const struct sb_conv *c,
+                                 const struct sb_corr_use *use)
 {
     struct phase_axis y = phase_axis(c->kh, c->stride, c->pad);
     struct phase_axis x = phase_axis(c->kw, c->stride, c->pad);
     *r = (struct sb_corr){
+        .lanes = use->lanes,
+        .capacity = use->capacity,
         .from = {.channels = c->out, .height = c->out_height, .width = c->out_width},
         .to = {.channels = c->in, .height = c->height, .width = c->width},
         .grid_height = divide_up(c->height, c->stride),
@@ -273,7 +295,16 @@ sb_status sb_corr_init_backward(struct sb_corr *r, const struct sb_conv *c,
                       .cols = {x.span},
                       .height = 4,
                       .halve = true};
-    return plan(r, max_batch, capacity, &e);
+    return plan(r, use->max_batch, &e);
+}
+
+sb_status sb_corr_init_backward(struct sb_corr *r, const struct sb_conv *c,
+                                const struct sb_corr_use *use)
+{
+    sb_status st = sb_corr_shape_backward(r, c, use);
+    if (st == SB_OK)
+        st = check_places(r);
+    return st == SB_OK ? allocate(r) : st;
 }
 
 void sb_corr_fini(struct sb_corr *r)
@@ -288,16 +319,31 @@ void sb_corr_fini(struct sb_corr *r)
     *r = (struct sb_corr){0};
 }
 
-/* ---- ordering ------------------------------------------------------------------------
- */
+/* ---- ordering ---- */
 
 /* A weight's place in the strip of its block. */
-static uint16_t strip_place(const struct sb_corr *r, uint32_t channel, uint32_t phase,
-                            uint32_t row, uint32_t col)
+static size_t strip_place(const struct sb_corr *r, uint32_t channel, uint32_t phase,
+                          uint32_t row, uint32_t col)
 {
     size_t plane = channel % r->block_channels;
     size_t pixel = (size_t)row * r->tile.strip_cols + r->tile.phase_col[phase] + col;
-    return (uint16_t)(plane * (r->tile.strip_plane / SB_LANES) + pixel * r->tile.blocks);
+    return plane * (r->tile.strip_plane / r->lanes) + pixel * r->tile.blocks;
+}
+
+size_t sb_corr_place_forward(const struct sb_corr *r, const struct sb_conv *c,
+                             uint32_t channel, uint32_t a, uint32_t b)
+{
+    return strip_place(r, channel, b % c->stride, a, b / c->stride);
+}
+
+size_t sb_corr_place_backward(const struct sb_corr *r, const struct sb_conv *c,
+                              uint32_t channel, uint32_t a, uint32_t b)
+{
+    struct phase_axis y = phase_axis(c->kh, c->stride, c->pad);
+    struct phase_axis x = phase_axis(c->kw, c->stride, c->pad);
+    int32_t row = (int32_t)y.lead[a % c->stride] - (int32_t)(a / c->stride) - y.lowest;
+    int32_t col = (int32_t)x.lead[b % c->stride] - (int32_t)(b / c->stride) - x.lowest;
+    return strip_place(r, channel, 0, (uint32_t)row, (uint32_t)col);
 }
 
 /* Longest first; equal ones keep the order of their rows. Groups are short. */
@@ -351,8 +397,8 @@ static void place_run(struct sb_corr *r, const struct sb_conv *c,
     for (uint32_t k = 0; k < run->count; k++) {
         uint32_t at = col[first + k], a = at % taps / c->kw, b = at % c->kw;
         r->off[run->first + k] =
-            r->sliced ? slice_place(c, at / taps, a, b)
-                      : strip_place(r, at / taps, b % c->stride, a, b / c->stride);
+            r->sliced ? slice_place(r, c, at / taps, a, b)
+                      : (uint16_t)sb_corr_place_forward(r, c, at / taps, a, b);
     }
 }
 
@@ -408,7 +454,8 @@ void sb_corr_order_backward(struct sb_corr *r, const struct sb_conv *c,
                 int32_t sx = (int32_t)x.lead[fx] - (int32_t)(b / c->stride) - x.lowest;
                 uint32_t at = r->row_ptr[row]++;
                 perm[at] = k;
-                r->off[at] = strip_place(r, from, 0, (uint32_t)sy, (uint32_t)sx);
+                r->off[at] =
+                    (uint16_t)strip_place(r, from, 0, (uint32_t)sy, (uint32_t)sx);
                 note_end(r, at, row, from);
             }
         /* after pass 0: counts -> starts; after pass 1: ends -> starts again */
@@ -424,8 +471,7 @@ void sb_corr_order_backward(struct sb_corr *r, const struct sb_conv *c,
     make_runs(r);
 }
 
-/* ---- tiles ---------------------------------------------------------------------------
- */
+/* ---- tiles ---- */
 
 uint32_t sb_corr_tiles(const struct sb_corr *r, uint32_t image_blocks)
 {

@@ -10,11 +10,14 @@
  *                    to the one phase whose pixels it reaches
  *
  * so the loop itself always walks a grid with step 1. The grid is cut into tiles of up to
- * 16 vectors (a vector is 8 images of one pixel), kept as `groups` of 4:
+ * 16 vectors (a vector is one pixel of a block of images), kept as `groups` of 4:
  *
  *     planes      4 rows x 4 columns of one block of images; a group is a row
- *     narrow      2 columns x 4 blocks of images (planes 1 or 2 wide); a group is a
- * column 1 x 1       8 or 16 blocks of images (linear layers); a group is 4 blocks
+ *     narrow      2 columns of 32 images (planes 1 or 2 wide)
+ *     1 x 1       64 or 128 images (linear layers)
+ *
+ * Which pixels and images are in a tile does not depend on how many images a block has: a
+ * weight's gradient is summed tile by tile.
  *
  * For a tile, the input pixels it sees are copied channel by channel into a strip that
  * stays in the first-level cache, as many channels as fit ("block"), zero where the
@@ -65,7 +68,7 @@ struct sb_box {
 
 struct sb_tile {
     uint32_t height, width, blocks;  /* grid rows, grid columns, image blocks */
-    uint32_t groups;                 /* 2 or 4 */
+    uint32_t groups;                 /* 1, 2 or 4 */
     uint32_t strip_rows, strip_cols; /* of one channel; the columns of all phases */
     uint32_t
         phase_col[SB_MAX_STRIDE + 1]; /* where those of a phase begin; the last: end */
@@ -91,6 +94,7 @@ struct sb_run {
 };
 
 struct sb_corr {
+    uint32_t lanes; /* images of a block */
     struct sb_side from, to;
     uint32_t grid_height, grid_width;
     struct sb_tile tile;
@@ -118,19 +122,35 @@ struct sb_corr {
  * row see nothing beyond a slice, or two with a stride of 2. */
 bool sb_corr_reads_slices(const struct sb_conv *c);
 
-/* What forward is planned for, besides itself. */
+/* What is planned for. */
 struct sb_corr_use {
-    bool gradient; /* the weight gradient, too, which wants larger tiles */
-    bool sliced; /* inputs are, which sb_corr_reads_slices allows; nobody squares them */
+    uint32_t lanes;     /* of the kernels */
+    uint32_t max_batch; /* images */
+    uint32_t capacity;  /* weights of a pattern, at most */
+    bool gradient; /* of forward: the weight gradient, too, which wants larger tiles */
+    bool sliced;   /* of forward: inputs are, which sb_corr_reads_slices allows; nobody
+                  * squares them */
 };
 
-/* Plans for batches of up to max_batch images and patterns of up to capacity weights. The
- * caller calls sb_corr_fini, also after a failure. */
+/* Sides, grid, tile and channel blocks alone, without memory for a pattern: what products
+ * with all weights need. */
+sb_status sb_corr_shape_forward(struct sb_corr *r, const struct sb_conv *c,
+                                const struct sb_corr_use *use);
+sb_status sb_corr_shape_backward(struct sb_corr *r, const struct sb_conv *c,
+                                 const struct sb_corr_use *use);
+
+/* Where tap (a, b) finds a channel's pixels in the strip, in vectors from the strip's begin
+ * to what the tile's first vector takes. */
+size_t sb_corr_place_forward(const struct sb_corr *r, const struct sb_conv *c,
+                             uint32_t channel, uint32_t a, uint32_t b);
+size_t sb_corr_place_backward(const struct sb_corr *r, const struct sb_conv *c,
+                              uint32_t channel, uint32_t a, uint32_t b);
+
+/* The caller calls sb_corr_fini, also after a failure. */
 sb_status sb_corr_init_forward(struct sb_corr *r, const struct sb_conv *c,
-                               uint32_t max_batch, uint32_t capacity,
                                const struct sb_corr_use *use);
 sb_status sb_corr_init_backward(struct sb_corr *r, const struct sb_conv *c,
-                                uint32_t max_batch, uint32_t capacity);
+                                const struct sb_corr_use *use);
 void sb_corr_fini(struct sb_corr *r);
 
 /* Takes a pattern in compressed rows, [out] x [in * kh * kw], already checked, and tells

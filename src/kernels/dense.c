@@ -1,382 +1,282 @@
-/* dense - see dense.h.
+/* dense - drivers of forward and input gradient: cutting, packing, and what follows a
+ * product. The weight gradient is in dense_weight.c.
  *
- * A product is described by taps on the side it reads: tap (i, j) of the panel shows, at
- * grid position g, pixel step * g + origin + direction * (i, j). Forward walks the stride
- * and reads taps upwards; the input gradient has one product per phase of the stride, each
- * with the taps that reach that phase, and reads dy downwards.
+ * Planes are cut as for the sparse products (corr.h): a tile of output pixels, the strip
+ * that it sees of some input channels, bands of output rows whose sums stay in the second-level
+ * cache until all channels have been added. All rows of a phase have the same places in
+ * the strip; they are found once a call and kept in the scratch memory, before the
+ * workers' pieces of it.
  */
 #include "kernels/dense.h"
 
 #include <assert.h>
-#include <cblas.h>
-#include <pthread.h>
-#include <string.h>
+#include <stdbool.h>
 
 #include "base/threads.h"
-#include "kernels/epilogue.h"
+#include "kernels/dense_parts.h"
 #include "kernels/kernels.h"
+#include "kernels/sparse_parts.h"
 
 enum {
-    TILE_VECTORS = 64, /* columns of the product, in vectors: 512 floats */
-    FLAT_BLOCKS = 16,  /* image blocks of a tile where planes are 1 x 1 */
-    PANEL_ROWS = 256,  /* (channel, tap) rows of a panel */
-    BAND_ROWS = 160,   /* output rows of a chunk */
+    BAND_ROWS = 256, /* output rows whose sums fit the second-level cache, both streams */
+    BAND_STEP = 12,  /* bands are multiples of all register tiles */
+    CHUNKS_EACH = 4, /* pieces of work a thread should find */
+    MANY_IMAGES = 256, /* tiles of linear layers are as large as they get */
 };
 
-struct side_taps {
-    const struct sb_act *act;
-    uint32_t ny, nx; /* taps */
-    int32_t step, direction;
-    int32_t origin_y, origin_x;
-    uint32_t bands; /* see conv.h */
+/* ---- scratch ------------------------------------------------------------------------- */
+
+/* Floats of a call's scratch: the places, then for each worker a strip, sums of both
+ * streams, and noise. */
+struct layout {
+    size_t places, strip, acc, eps, worker;
 };
 
-struct dense_job {
-    const struct sb_env *env;
-    struct side_taps from;
-    const struct sb_act
-        *second;       /* second stream; NULL with w2: the square of the first */
-    struct sb_side to; /* phases: 1; origin is this product's */
-    uint32_t grid_height, grid_width;
-    uint32_t rows, cols; /* of the weights: outputs, channels * taps */
-    const float *w1, *w2, *bias;
-    const struct sb_noise *noise;
-    struct sb_act *y, *slope; /* forward; y is dx of the input gradient */
-    const struct sb_act *x;   /* input gradient, with w2 */
-    int gradient, add;
-    float *dmu, *ds2; /* weight gradient */
-    const struct sb_backward *backward;
-    void *scratch;
-    size_t scratch_floats;
-};
-
-struct dense_scratch {
-    float *panel, *mean, *var, *eps;
-};
-
-static uint32_t smaller(uint32_t a, uint32_t b)
+static struct layout layout_of(const struct sb_corr *r, const struct sb_conv *c)
 {
-    return a < b ? a : b;
+    struct layout l = {
+        .places = sb_whole_lines((size_t)r->block_channels * c->kh * c->kw),
+        .strip = sb_whole_lines(r->block_channels * r->tile.strip_plane),
+        .acc = (size_t)BAND_ROWS * sb_tile_vectors(&r->tile) * r->lanes,
+        .eps = (SB_QUAD + 1) * (size_t)sb_tile_vectors(&r->tile) * r->lanes,
+    };
+    l.worker = l.strip + 2 * l.acc + l.eps;
+    return l;
 }
 
-static uint32_t divide_up(uint32_t a, uint32_t b)
+static sb_status shape(struct sb_corr *r, const struct sb_conv *c, uint32_t lanes,
+                       uint32_t batch, bool backward)
 {
-    return a / b + (a % b != 0);
-}
-
-/* ---- tiles --------------------------------------------------------------------------- */
-
-static struct sb_box tile_size(const struct dense_job *j)
-{
-    if (j->grid_height * j->grid_width == 1)
-        return (struct sb_box){.blocks = FLAT_BLOCKS, .height = 1, .width = 1};
-    uint32_t width = smaller(j->grid_width, TILE_VECTORS);
-    return (struct sb_box){.blocks = 1, .height = TILE_VECTORS / width, .width = width};
-}
-
-static uint32_t tile_count(const struct dense_job *j)
-{
-    struct sb_box t = tile_size(j);
-    return divide_up(j->from.act->blocks, t.blocks) *
-           divide_up(j->grid_height, t.height) * divide_up(j->grid_width, t.width);
-}
-
-/* Tile t, cut where the grid and the batch end. */
-static struct sb_box tile_at(const struct dense_job *j, uint32_t t)
-{
-    struct sb_box b = tile_size(j);
-    uint32_t across = divide_up(j->grid_width, b.width);
-    uint32_t down = divide_up(j->grid_height, b.height);
-    assert(across > 0 && down > 0);
-    b.block = t / (across * down) * b.blocks;
-    b.row = t / across % down * b.height;
-    b.col = t % across * b.width;
-    b.blocks = smaller(b.blocks, j->from.act->blocks - b.block);
-    b.height = smaller(b.height, j->grid_height - b.row);
-    b.width = smaller(b.width, j->grid_width - b.col);
-    return b;
-}
-
-/* ---- the panel ----------------------------------------------------------------------- */
-
-/* to[lane] = to[lane + by], 0 from beyond the image. */
-static void shift_lanes(float *to, int32_t by, int32_t bands)
-{
-    float from[SB_LANES];
-    memcpy(from, to, sizeof from);
-    for (int32_t l = 0; l < SB_LANES; l++)
-        to[l] = l + by >= 0 && l + by < bands ? from[l + by] : 0.0f;
-}
-
-/* One grid row of one tap: `width` vectors. */
-static float *panel_row(const struct side_taps *s, const float *plane, int32_t y,
-                        int32_t x, uint32_t width, float *to)
-{
-    const struct sb_act *a = s->act;
-    const size_t bytes = SB_LANES * sizeof(float);
-    int32_t height = (int32_t)a->height;
-    if (s->bands && (y < 0 || y >= height)) { /* a row of another lane */
-        int32_t by = y < 0 ? -((height - 1 - y) / height) : y / height;
-        float *end = panel_row(s, plane, y - by * height, x, width, to);
-        for (; to < end; to += SB_LANES)
-            shift_lanes(to, by, (int32_t)s->bands);
-        return end;
-    }
-    if (y < 0 || y >= height) {
-        memset(to, 0, width * bytes);
-        return to + (size_t)width * SB_LANES;
-    }
-    plane += (size_t)y * a->width * SB_LANES;
-    for (uint32_t i = 0; i < width; i++, x += s->step, to += SB_LANES)
-        if (x < 0 || x >= (int32_t)a->width)
-            memset(to, 0, bytes);
-        else
-            memcpy(to, plane + (size_t)x * SB_LANES, bytes);
-    return to;
-}
-
-static void fill_panel(const struct side_taps *s, const struct sb_box *b,
-                       uint32_t channel, uint32_t channel_end, float *to)
-{
-    for (uint32_t c = channel; c < channel_end; c++)
-        for (uint32_t t = 0; t < s->ny * s->nx; t++) {
-            int32_t y0 = s->origin_y + s->direction * (int32_t)(t / s->nx);
-            int32_t x0 = s->origin_x + s->direction * (int32_t)(t % s->nx);
-            for (uint32_t r = 0; r < b->height; r++)
-                for (uint32_t n = 0; n < b->blocks; n++)
-                    to = panel_row(s, sb_act_plane(s->act, b->block + n, c),
-                                   s->step * (int32_t)(b->row + r) + y0,
-                                   s->step * (int32_t)b->col + x0, b->width, to);
-        }
-}
-
-static uint32_t panel_channels(const struct dense_job *j)
-{
-    uint32_t taps = j->from.ny * j->from.nx;
-    if (taps == 0) /* a phase no tap reaches */
-        return PANEL_ROWS;
-    return taps < PANEL_ROWS ? PANEL_ROWS / taps : 1;
-}
-
-/* ---- forward and input gradient ------------------------------------------------------ */
-
-static struct dense_scratch cut_scratch(const struct dense_job *j, int worker)
-{
-    float *at = (float *)j->scratch + (size_t)worker * j->scratch_floats;
-    size_t columns = (size_t)TILE_VECTORS * SB_LANES;
-    struct dense_scratch m = {.mean = at};
-    m.var = m.mean + BAND_ROWS * columns;
-    m.eps = m.var + BAND_ROWS * columns;
-    m.panel = m.eps + SB_QUAD * columns;
-    return m;
-}
-
-/* sums[rows][n] += weights[rows][channels of the panel] * panel */
-static void add_panel(const struct dense_job *j, const float *w, uint32_t row,
-                      uint32_t rows, uint32_t channel, uint32_t channel_end,
-                      const float *panel, size_t n, float *sums)
-{
-    size_t taps = (size_t)j->from.ny * j->from.nx;
-    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)rows, (int)n,
-                (int)((channel_end - channel) * taps), 1.0f,
-                w + (size_t)row * j->cols + channel * taps, (int)j->cols, panel, (int)n,
-                1.0f, sums, (int)n);
-}
-
-static void start_sums(const struct dense_job *j, uint32_t row, uint32_t row_end,
-                       size_t n, const struct dense_scratch *m)
-{
-    if (j->w2)
-        memset(m->var, 0, (row_end - row) * n * sizeof(float));
-    for (uint32_t r = row; r < row_end; r++)
-        for (size_t i = 0; i < n; i++)
-            m->mean[(r - row) * n + i] = j->bias ? j->bias[r] : 0.0f;
-}
-
-static void product_chunk(void *context, size_t chunk, int worker)
-{
-    const struct dense_job *j = context;
-    struct dense_scratch m = cut_scratch(j, worker);
-    uint32_t bands = divide_up(j->rows, BAND_ROWS), step = panel_channels(j);
-    struct sb_box b = tile_at(j, (uint32_t)(chunk / bands));
-    size_t n = sb_box_vectors(&b) * SB_LANES;
-    uint32_t row = (uint32_t)(chunk % bands) * BAND_ROWS;
-    uint32_t row_end = smaller(row + BAND_ROWS, j->rows),
-             channels = j->from.act->channels;
-    start_sums(j, row, row_end, n, &m);
-    for (uint32_t c = 0; c < channels && j->cols > 0; c += step) {
-        uint32_t end = smaller(c + step, channels);
-        fill_panel(&j->from, &b, c, end, m.panel);
-        add_panel(j, j->w1, row, row_end - row, c, end, m.panel, n, m.mean);
-        if (!j->w2)
-            continue;
-        struct side_taps second = j->from;
-        second.act = j->second;
-        if (j->second)
-            fill_panel(&second, &b, c, end, m.panel);
-        else
-            j->env->kernels->square(m.panel, (size_t)(end - c) * second.ny * second.nx *
-                                                 n / SB_LANES);
-        add_panel(j, j->w2, row, row_end - row, c, end, m.panel, n, m.var);
-    }
-    struct sb_sums sums = {row, row_end, m.mean, j->w2 ? m.var : NULL};
-    struct sb_outcome o = {
-        .noise = j->noise, .y = j->y, .slope = j->slope, .room = m.eps};
-    if (j->gradient)
-        sb_epilogue_gradient(j->env, &j->to, &b, &sums, j->x, j->y, j->add);
-    else
-        sb_epilogue_forward(j->env, &j->to, &b, &sums, &o);
-}
-
-/* BLAS keeps its number of threads for the whole process. The first of our products to
- * begin borrows it and the last to end gives it back, so that products which several
- * threads run at once do not take it from each other: a product on two BLAS threads may
- * have other bits. The state is shared because what it stands for is. */
-static pthread_mutex_t blas_lock = PTHREAD_MUTEX_INITIALIZER;
-static int blas_users, blas_threads;
-
-static void borrow_blas(void)
-{
-    pthread_mutex_lock(&blas_lock);
-    if (blas_users++ == 0) {
-        blas_threads = openblas_get_num_threads();
-        openblas_set_num_threads(1);
-    }
-    pthread_mutex_unlock(&blas_lock);
-}
-
-static void give_back_blas(void)
-{
-    pthread_mutex_lock(&blas_lock);
-    if (--blas_users == 0)
-        openblas_set_num_threads(blas_threads);
-    pthread_mutex_unlock(&blas_lock);
-}
-
-static void run(struct dense_job *j, const struct sb_conv *c, size_t chunks,
-                sb_chunk_fn *fn, void *scratch)
-{
-    j->scratch = scratch;
-    j->scratch_floats = sb_dense_scratch(c) / sizeof(float);
-    borrow_blas();
-    sb_threads_run(j->env->threads, chunks, fn, j);
-    give_back_blas();
+    const struct sb_corr_use use = {.lanes = lanes, .max_batch = batch, .gradient = true};
+    return backward ? sb_corr_shape_backward(r, c, &use)
+                    : sb_corr_shape_forward(r, c, &use);
 }
 
 size_t sb_dense_scratch(const struct sb_conv *c)
 {
-    size_t columns = (size_t)TILE_VECTORS * SB_LANES, taps = (size_t)c->kh * c->kw;
-    size_t rows = taps < PANEL_ROWS ? PANEL_ROWS : taps;
-    return (2 * BAND_ROWS + SB_QUAD + rows) * columns * sizeof(float);
+    size_t most = sb_dense_weight_scratch(c);
+    for (int form = 0; form < 8; form++) { /* of either width */
+        struct sb_corr r;
+        if (shape(&r, c, form / 4 ? SB_MAX_LANES : SB_MAX_LANES / 2,
+                  form % 2 ? 1 : MANY_IMAGES, form / 2 % 2) != SB_OK)
+            continue; /* the product says so */
+        struct layout l = layout_of(&r, c);
+        size_t bytes = (l.places + l.worker) * sizeof(float);
+        most = bytes > most ? bytes : most;
+    }
+    return most;
 }
 
-static struct dense_job forward_job(const struct sb_env *env, const struct sb_conv *c,
-                                    const struct sb_act *x)
+/* ---- the product --------------------------------------------------------------------- */
+
+/* What the rows of a phase share. */
+struct phase {
+    const float *w1, *w2; /* [rows][channels][taps]; w2 NULL: one stream */
+    const uint32_t *off;  /* [channels of a block][taps] floats */
+    uint32_t taps;
+};
+
+struct product {
+    const struct sb_env *env;
+    struct sb_corr corr;
+    struct phase phase[SB_MAX_PHASES];
+    const struct sb_act *in; /* first stream */
+    const struct sb_act
+        *second;        /* second stream; NULL with w2: the square of the first */
+    const float *start; /* [rows] what sums of the first stream begin with, or NULL */
+    struct sb_forward forward;   /* of forward; else empty but for the epilogue */
+    struct sb_epilogue epilogue; /* of the input gradient: adds dx */
+    struct sb_act *y, *slope;    /* y is dx of the input gradient */
+    const struct sb_act *x;      /* of the input gradient, with w2 */
+    bool gradient, lands;
+    int add;
+    uint32_t band, bands; /* channels of a band; bands */
+    struct layout layout;
+    float *scratch;
+};
+
+static float *worker_memory(const struct product *p, int worker)
 {
-    return (struct dense_job){
-        .env = env,
-        .from = {.act = x,
-                 .ny = c->kh,
-                 .nx = c->kw,
-                 .step = (int32_t)c->stride,
-                 .direction = 1,
-                 .origin_y = -(int32_t)c->pad,
-                 .origin_x = -(int32_t)c->pad,
-                 .bands = c->bands},
-        .to = {.channels = c->out,
-               .height = c->out_height,
-               .width = c->out_width,
-               .step = 1,
-               .phases = 1},
-        .grid_height = c->out_height,
-        .grid_width = c->out_width,
-        .rows = c->out,
-        .cols = sb_conv_cols(c),
-    };
+    return p->scratch + p->layout.places + (size_t)worker * p->layout.worker;
 }
+
+/* A piece of work: the channels of a band over one tile. */
+struct piece {
+    struct sb_box at;
+    uint32_t channel, channel_end;
+    float *strip, *acc, *var, *eps;
+    const struct sb_epilogue_at *epilogue; /* or NULL */
+};
+
+/* The strip times the weights of its channel block, one stream of all phases. */
+static void add_stream(const struct product *p, const struct piece *c,
+                       const struct sb_window *w, bool second)
+{
+    const struct sb_corr *r = &p->corr;
+    size_t floats = (size_t)sb_tile_vectors(&r->tile) * r->lanes;
+    bool last = w->channel_end == r->from.channels;
+    for (uint32_t f = 0; f < r->to.phases; f++) {
+        const struct phase *h = &p->phase[f];
+        struct sb_dense_rows rows = {
+            .row = c->channel,
+            .rows = c->channel_end - c->channel,
+            .weight = (second ? h->w2 : h->w1) + (size_t)w->channel * h->taps,
+            .weight_row = (size_t)r->from.channels * h->taps,
+            .off = h->off,
+            .cols = (w->channel_end - w->channel) * h->taps,
+            .strip = c->strip,
+            .groups = r->tile.groups,
+            .pitch = r->tile.pitch,
+            .acc = (second ? c->var : c->acc) + f * floats,
+            .acc_row = r->to.phases * floats,
+            .first = w->channel == 0,
+            .start = second ? NULL : p->start,
+            .epilogue = last ? c->epilogue : NULL,
+        };
+        p->env->kernels->dense(&rows);
+    }
+}
+
+static void add_block(const struct product *p, const struct piece *c, uint32_t block)
+{
+    const struct sb_corr *r = &p->corr;
+    struct sb_window w = sb_sparse_window(r, p->in, &c->at, block);
+    p->env->kernels->pack(&w, c->strip);
+    add_stream(p, c, &w, false);
+    if (!p->phase[0].w2)
+        return;
+    if (p->second) {
+        struct sb_window v = sb_sparse_window(r, p->second, &c->at, block);
+        p->env->kernels->pack(&v, c->strip);
+    } else {
+        p->env->kernels->square(c->strip, sb_sparse_strip_vectors(r, &w));
+    }
+    add_stream(p, c, &w, true);
+}
+
+static void finish(const struct product *p, const struct piece *c)
+{
+    const struct sb_side *to = &p->corr.to;
+    struct sb_sums sums = {c->channel * to->phases, c->channel_end * to->phases, c->acc,
+                           p->phase[0].w2 ? c->var : NULL};
+    if (p->gradient) {
+        sb_epilogue_gradient(p->env, to, &c->at, &sums, p->x, p->y, p->add);
+        return;
+    }
+    struct sb_outcome o = {.noise = p->forward.noise,
+                           .epilogue = p->forward.epilogue,
+                           .y = p->y,
+                           .slope = p->slope,
+                           .scratch = c->eps};
+    sb_epilogue_forward(p->env, to, &c->at, &sums, &o);
+}
+
+static void product_chunk(void *context, size_t chunk, int worker)
+{
+    const struct product *p = context;
+    const struct sb_corr *r = &p->corr;
+    float *m = worker_memory(p, worker);
+    uint32_t channel = (uint32_t)(chunk % p->bands) * p->band;
+    struct piece c = {
+        .at = sb_corr_tile(r, (uint32_t)(chunk / p->bands)),
+        .channel = channel,
+        .channel_end = sb_smaller(channel + p->band, r->to.channels),
+        .strip = m,
+        .acc = m + p->layout.strip,
+        .var = m + p->layout.strip + p->layout.acc,
+        .eps = m + p->layout.strip + 2 * p->layout.acc,
+    };
+    struct sb_epilogue_at land;
+    if (p->lands) {
+        land = sb_sparse_epilogue(r, p->forward.epilogue, p->y, &c.at);
+        c.epilogue = &land;
+    }
+    for (uint32_t block = 0; block < r->blocks; block++)
+        add_block(p, &c, block);
+    if (!p->lands)
+        finish(p, &c);
+}
+
+/* Channels of a band: as many as sums fit, and fewer where there are few tiles, so that
+ * threads find work. */
+static uint32_t band_channels(const struct sb_corr *r, uint32_t tiles, int threads)
+{
+    uint32_t most = BAND_ROWS / r->to.phases;
+    uint32_t want =
+        threads > 1 ? sb_divide_up(CHUNKS_EACH * (uint32_t)threads, tiles) : 1;
+    uint32_t band = sb_divide_up(r->to.channels, want);
+    band = sb_divide_up(band, BAND_STEP) * BAND_STEP;
+    return sb_smaller(band, most);
+}
+
+static void run(struct product *p)
+{
+    const struct sb_corr *r = &p->corr;
+    uint32_t tiles = sb_corr_tiles(r, p->in->blocks);
+    p->lands =
+        r->to.phases == 1 && sb_sparse_stores_directly(r, &p->forward) && !p->phase[0].w2;
+    p->band = band_channels(r, tiles, p->env->threads);
+    p->bands = sb_divide_up(r->to.channels, p->band);
+    sb_threads_run(p->env->threads, (size_t)tiles * p->bands, product_chunk, p);
+}
+
+/* ---- forward ------------------------------------------------------------------------- */
 
 sb_status sb_dense_forward(const struct sb_env *env, const struct sb_conv *c,
                            const struct sb_forward *w, const struct sb_act *x,
                            struct sb_act *y, struct sb_act *slope, void *scratch)
 {
+    struct product p = {.env = env,
+                        .in = x,
+                        .start = w->bias,
+                        .forward = *w,
+                        .y = y,
+                        .slope = slope,
+                        .scratch = scratch};
     sb_status st = sb_check_forward(c, w, x, y, slope);
+    if (st == SB_OK)
+        st = shape(&p.corr, c, x->lanes, x->batch, false);
     if (st != SB_OK)
         return st;
-    struct dense_job j = forward_job(env, c, x);
-    j.w1 = w->mu;
-    j.w2 = w->s2;
-    j.bias = w->bias;
-    j.noise = w->noise;
-    j.y = y;
-    j.slope = slope;
-    run(&j, c, (size_t)tile_count(&j) * divide_up(j.rows, BAND_ROWS), product_chunk,
-        scratch);
+    p.layout = layout_of(&p.corr, c);
+    uint32_t *off = scratch, n = 0;
+    for (uint32_t i = 0; i < p.corr.block_channels; i++)
+        for (uint32_t t = 0; t < c->kh * c->kw; t++)
+            off[n++] =
+                (uint32_t)(sb_corr_place_forward(&p.corr, c, i, t / c->kw, t % c->kw) *
+                           p.corr.lanes);
+    p.phase[0] = (struct phase){w->mu, w->s2, off, c->kh * c->kw};
+    run(&p);
     return SB_OK;
 }
 
-/* Taps of a direction that fall on a phase. */
-static uint32_t phase_taps(uint32_t taps, uint32_t stride, uint32_t phase)
+/* ---- input gradient ------------------------------------------------------------------ */
+
+/* The places of a phase's taps; returns how many. */
+static uint32_t place_phase(const struct sb_corr *r, const struct sb_conv *c, uint32_t fy,
+                            uint32_t fx, uint32_t *off)
 {
-    return phase < taps ? (taps - phase - 1) / stride + 1 : 0;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < r->block_channels; i++)
+        for (uint32_t a = fy; a < c->kh; a += c->stride)
+            for (uint32_t b = fx; b < c->kw; b += c->stride)
+                off[n++] = (uint32_t)(sb_corr_place_backward(r, c, i, a, b) * r->lanes);
+    return n;
 }
 
-void sb_dense_transpose(const struct sb_conv *c, const float *value, float *out)
+static void plan_phases(struct product *p, const struct sb_conv *c, const float *mu_t,
+                        const float *s2_t)
 {
+    uint32_t *off = (uint32_t *)(void *)p->scratch;
+    size_t at = 0;
     for (uint32_t f = 0; f < c->stride * c->stride; f++) {
         uint32_t fy = f / c->stride, fx = f % c->stride;
-        for (uint32_t i = 0; i < c->in; i++)
-            for (uint32_t o = 0; o < c->out; o++) {
-                const float *from = value + ((size_t)o * c->in + i) * c->kh * c->kw;
-                for (uint32_t a = fy; a < c->kh; a += c->stride)
-                    for (uint32_t b = fx; b < c->kw; b += c->stride)
-                        *out++ = from[a * c->kw + b];
-            }
+        uint32_t taps =
+            sb_phase_taps(c->kh, c->stride, fy) * sb_phase_taps(c->kw, c->stride, fx);
+        p->phase[f] = (struct phase){mu_t + at, s2_t ? s2_t + at : NULL, off, taps};
+        off += place_phase(&p->corr, c, fy, fx, off);
+        at += (size_t)c->in * c->out * taps;
     }
-}
-
-/* One phase of dx; returns how many weights it took. */
-static size_t phase_gradient(const struct sb_env *env, const struct sb_conv *c,
-                             const struct sb_backward *b, uint32_t phase,
-                             const float *mu_t, const float *s2_t, struct sb_act *dx,
-                             int add, void *scratch)
-{
-    uint32_t fy = phase / c->stride, fx = phase % c->stride;
-    uint32_t ny = phase_taps(c->kh, c->stride, fy), nx = phase_taps(c->kw, c->stride, fx);
-    uint32_t oy = sb_conv_phase_origin(c->stride, c->pad, fy);
-    uint32_t ox = sb_conv_phase_origin(c->stride, c->pad, fx);
-    if (oy >= c->height || ox >= c->width)
-        return (size_t)c->in * c->out * ny * nx;
-    struct dense_job j = {
-        .env = env,
-        .from = {.act = b->dy,
-                 .ny = ny,
-                 .nx = nx,
-                 .step = 1,
-                 .direction = -1,
-                 .origin_y = (int32_t)((oy + c->pad) / c->stride),
-                 .origin_x = (int32_t)((ox + c->pad) / c->stride)},
-        .second = b->dv,
-        .to = {.channels = c->in,
-               .height = c->height,
-               .width = c->width,
-               .step = c->stride,
-               .phases = 1,
-               .origin_y = {(int32_t)oy},
-               .origin_x = {(int32_t)ox}},
-        .grid_height = divide_up(c->height - oy, c->stride),
-        .grid_width = divide_up(c->width - ox, c->stride),
-        .rows = c->in,
-        .cols = c->out * ny * nx,
-        .w1 = mu_t,
-        .w2 = b->dv ? s2_t : NULL,
-        .y = dx,
-        .x = b->x,
-        .gradient = 1,
-        .add = add,
-    };
-    run(&j, c, (size_t)tile_count(&j) * divide_up(j.rows, BAND_ROWS), product_chunk,
-        scratch);
-    return (size_t)c->in * j.cols;
 }
 
 sb_status sb_dense_input_gradient(const struct sb_env *env, const struct sb_conv *c,
@@ -384,73 +284,23 @@ sb_status sb_dense_input_gradient(const struct sb_env *env, const struct sb_conv
                                   const float *s2_t, struct sb_act *dx, int add,
                                   void *scratch)
 {
+    struct product p = {.env = env,
+                        .in = b->dy,
+                        .second = b->dv,
+                        .y = dx,
+                        .x = b->x,
+                        .gradient = true,
+                        .add = add,
+                        .scratch = scratch};
     sb_status st = sb_check_input_gradient(c, b, dx);
-    size_t at = 0;
-    for (uint32_t f = 0; f < c->stride * c->stride && st == SB_OK; f++)
-        at += phase_gradient(env, c, b, f, mu_t + at, b->dv ? s2_t + at : NULL, dx, add,
-                             scratch);
-    return st;
-}
-
-/* ---- weight gradient ----------------------------------------------------------------- */
-
-/* gradient[rows of the band][channels of the panel] += dy * panel^T over one tile */
-static void add_outer(const struct dense_job *j, const struct sb_act *dy,
-                      const struct sb_box *b, uint32_t row, uint32_t row_end,
-                      uint32_t channel, uint32_t channel_end,
-                      const struct dense_scratch *m, float *gradient)
-{
-    size_t n = sb_box_vectors(b) * SB_LANES, taps = (size_t)j->from.ny * j->from.nx;
-    for (uint32_t r = row; r < row_end; r++)
-        sb_box_gather(&j->to, b, dy, r, m->mean + (r - row) * n);
-    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)(row_end - row),
-                (int)((channel_end - channel) * taps), (int)n, 1.0f, m->mean, (int)n,
-                m->panel, (int)n, 1.0f, gradient + (size_t)row * j->cols + channel * taps,
-                (int)j->cols);
-}
-
-static void weight_chunk(void *context, size_t chunk, int worker)
-{
-    const struct dense_job *j = context;
-    struct dense_scratch m = cut_scratch(j, worker);
-    uint32_t bands = divide_up(j->rows, BAND_ROWS), step = panel_channels(j);
-    uint32_t row = (uint32_t)(chunk % bands) * BAND_ROWS;
-    uint32_t row_end = smaller(row + BAND_ROWS, j->rows);
-    uint32_t c = (uint32_t)(chunk / bands) * step,
-             end = smaller(c + step, j->from.act->channels);
-    size_t taps = (size_t)j->from.ny * j->from.nx;
-    for (uint32_t r = row; r < row_end; r++) {
-        memset(j->dmu + (size_t)r * j->cols + c * taps, 0,
-               (end - c) * taps * sizeof(float));
-        if (j->backward->dv)
-            memset(j->ds2 + (size_t)r * j->cols + c * taps, 0,
-                   (end - c) * taps * sizeof(float));
-    }
-    uint32_t tiles = tile_count(j);
-    for (uint32_t t = 0; t < tiles; t++) {
-        struct sb_box b = tile_at(j, t);
-        fill_panel(&j->from, &b, c, end, m.panel);
-        add_outer(j, j->backward->dy, &b, row, row_end, c, end, &m, j->dmu);
-        if (!j->backward->dv)
-            continue;
-        j->env->kernels->square(m.panel, (end - c) * taps * sb_box_vectors(&b));
-        add_outer(j, j->backward->dv, &b, row, row_end, c, end, &m, j->ds2);
-    }
-}
-
-sb_status sb_dense_weight_gradient(const struct sb_env *env, const struct sb_conv *c,
-                                   const struct sb_backward *b, float *dmu, float *ds2,
-                                   void *scratch)
-{
-    sb_status st = sb_check_weight_gradient(c, b);
+    if (st == SB_OK)
+        st = shape(&p.corr, c, b->dy->lanes, b->dy->batch, true);
     if (st != SB_OK)
         return st;
-    struct dense_job j = forward_job(env, c, b->x);
-    j.backward = b;
-    j.dmu = dmu;
-    j.ds2 = ds2;
-    size_t chunks =
-        (size_t)divide_up(c->in, panel_channels(&j)) * divide_up(c->out, BAND_ROWS);
-    run(&j, c, chunks, weight_chunk, scratch);
+    p.layout = layout_of(&p.corr, c);
+    p.epilogue.add = add ? dx : NULL;
+    p.forward.epilogue = &p.epilogue;
+    plan_phases(&p, c, mu_t, b->dv ? s2_t : NULL);
+    run(&p);
     return SB_OK;
 }

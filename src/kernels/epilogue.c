@@ -6,8 +6,8 @@
 #include "kernels/kernels.h"
 
 enum {
-    VECTOR_BYTES = SB_LANES * sizeof(float),
-    AHEAD = 4 /* rows that are asked for before they are read */
+    LINE = 16, /* floats of a cache line */
+    AHEAD = 4  /* rows that are asked for before they are read */
 };
 
 /* Where a row of outputs lies: its channel's plane, and the phase's first pixel. */
@@ -61,7 +61,7 @@ static size_t pixel(const struct sb_side *side, const struct sb_box *box,
                     uint32_t b)
 {
     size_t y = p->y + side->step * i, x = p->x + side->step * j;
-    return (box->block + b) * a->block + p->plane + (y * side->width + x) * SB_LANES;
+    return (box->block + b) * a->block + p->plane + (y * side->width + x) * a->lanes;
 }
 
 /* What happens to n vectors side by side: at `at` in the act, `v` in the box. */
@@ -88,54 +88,58 @@ for_pieces(const struct sb_side *side, const struct sb_box *box, const struct sb
     }
 }
 
-/* A tile's row has 4 vectors: a copy of known size is a few instructions. */
-static inline void copy(float *to, const float *from, size_t n)
+/* A tile's row has 4 vectors of 8 or 16: a copy of known size is a few instructions. */
+static inline void copy(float *to, const float *from, size_t floats)
 {
-    if (n == SB_GROUP)
-        memcpy(to, from, (size_t)SB_GROUP * VECTOR_BYTES);
+    if (floats == (size_t)SB_GROUP * 8)
+        memcpy(to, from, (size_t)SB_GROUP * 8 * sizeof *to);
+    else if (floats == (size_t)SB_GROUP * 16)
+        memcpy(to, from, (size_t)SB_GROUP * 16 * sizeof *to);
     else
-        memcpy(to, from, n * VECTOR_BYTES);
+        memcpy(to, from, floats * sizeof *to);
 }
 
 struct transfer {
     float *to;
     const float *from;
+    size_t lanes;
 };
 
 static inline void store_piece(void *context, size_t at, size_t v, size_t n)
 {
     const struct transfer *t = context;
-    copy(t->to + at, t->from + v * SB_LANES, n);
+    copy(t->to + at, t->from + v * t->lanes, n * t->lanes);
 }
 
 static inline void gather_piece(void *context, size_t at, size_t v, size_t n)
 {
     const struct transfer *t = context;
-    copy(t->to + v * SB_LANES, t->from + at, n);
+    copy(t->to + v * t->lanes, t->from + at, n * t->lanes);
 }
 
 static inline void ask_piece(void *context, size_t at, size_t v, size_t n)
 {
     (void)v;
-    for (size_t i = 0; i < n; i += 2) /* two vectors a cache line */
-        __builtin_prefetch((const float *)context + at + i * SB_LANES);
+    const struct sb_act *a = context;
+    for (size_t i = 0; i < n * a->lanes; i += LINE)
+        __builtin_prefetch(a->data + at + i);
 }
 
 static void store_row(const struct sb_side *side, const struct sb_box *box,
                       const float *sums, uint32_t row, struct sb_act *to)
 {
-    struct transfer t = {to->data, sums};
+    struct transfer t = {to->data, sums, to->lanes};
     for_pieces(side, box, to, row, store_piece, &t);
 }
 
 void sb_box_gather(const struct sb_side *side, const struct sb_box *box,
                    const struct sb_act *a, uint32_t row, float *out)
 {
-    struct transfer t = {out, a->data};
+    struct transfer t = {out, a->data, a->lanes};
     struct place p = place(side, box, a, row);
     struct extent e = extent(side, box, a, &p);
     if (e.height < box->height || e.width < box->width || e.blocks < box->blocks)
-        memset(out, 0, sb_box_vectors(box) * VECTOR_BYTES);
+        memset(out, 0, sb_box_vectors(box) * a->lanes * sizeof *out);
     for_pieces(side, box, a, row, gather_piece, &t);
 }
 
@@ -150,19 +154,19 @@ static void draw_quad(const struct sb_env *env, const struct sb_box *box,
     int flat = sb_noise_flat(y);
     size_t vectors = sb_box_vectors(box);
     uint32_t left = flat ? SB_QUAD : box->width - col;
-    _Alignas(32) float z[SB_QUAD * SB_LANES];
+    _Alignas(64) float z[SB_QUAD * SB_MAX_LANES];
     sb_noise_draw(env->kernels, noise, y, box->block + block, channel, box->row + row, 1,
                   box->col + col, z);
     for (uint32_t word = 0; word < SB_QUAD && word < left; word++) {
         size_t v =
             ((size_t)row * box->width + col + (flat ? 0 : word)) * box->blocks + block;
         size_t to_row = flat ? word : channel % SB_QUAD;
-        memcpy(eps + (to_row * vectors + v) * SB_LANES, z + word * SB_LANES,
-               VECTOR_BYTES);
+        memcpy(eps + (to_row * vectors + v) * y->lanes, z + word * y->lanes,
+               y->lanes * sizeof *z);
     }
 }
 
-/* eps[channel % 4][vectors][8] for one output channel, drawn; where planes are 1 x 1, for
+/* eps[channel % 4][vectors][lanes] for one output channel, drawn; where planes are 1 x 1, for
  * the four channels of a draw at once. */
 static void draw_noise(const struct sb_env *env, const struct sb_box *box,
                        const struct sb_noise *noise, const struct sb_act *y,
@@ -171,7 +175,7 @@ static void draw_noise(const struct sb_env *env, const struct sb_box *box,
     uint32_t rows =
         y->height - box->row < box->height ? y->height - box->row : box->height;
     if (box->blocks == 1 && box->width == SB_QUAD) { /* a draw is a row of the box */
-        float *to = eps + channel % SB_QUAD * sb_box_vectors(box) * SB_LANES;
+        float *to = eps + channel % SB_QUAD * sb_box_vectors(box) * y->lanes;
         sb_noise_draw(env->kernels, noise, y, box->block, channel, box->row, rows,
                       box->col, to);
         return;
@@ -184,9 +188,9 @@ static void draw_noise(const struct sb_env *env, const struct sb_box *box,
                 draw_quad(env, box, noise, y, channel, b, i, j, eps);
 }
 
-/* mean, one row over the box, takes its tail. */
+/* mean, one row over the box, takes its epilogue. */
 static void add_tail(const struct sb_env *env, const struct sb_side *to,
-                     const struct sb_box *box, const struct sb_tail *t, uint32_t row,
+                     const struct sb_box *box, const struct sb_epilogue *t, uint32_t row,
                      float *mean, float *other)
 {
     const struct sb_kernels *k = env->kernels;
@@ -212,15 +216,15 @@ void sb_epilogue_forward(const struct sb_env *env, const struct sb_side *to,
                          const struct sb_box *box, const struct sb_sums *s,
                          const struct sb_outcome *o)
 {
-    size_t vectors = sb_box_vectors(box), n = vectors * SB_LANES;
-    const struct sb_noise *noise = o->noise;
     struct sb_act *y = o->y;
-    float *eps = o->room;
+    size_t vectors = sb_box_vectors(box), n = vectors * y->lanes;
+    const struct sb_noise *noise = o->noise;
+    float *eps = o->scratch;
     if (noise) /* vectors that hang over are mixed too: keep them finite */
         memset(eps, 0, SB_QUAD * n * sizeof(float));
     for (uint32_t row = s->row; row < s->row_end; row++) {
         if (row + AHEAD < s->row_end)
-            for_pieces(to, box, y, row + AHEAD, ask_piece, y->data);
+            for_pieces(to, box, y, row + AHEAD, ask_piece, y);
         float *mean = s->mean + (row - s->row) * n;
         float *var = s->var ? s->var + (row - s->row) * n : NULL,
               *e = eps + row % SB_QUAD * n;
@@ -233,8 +237,8 @@ void sb_epilogue_forward(const struct sb_env *env, const struct sb_side *to,
         }
         if (var)
             store_row(to, box, var, row, o->slope);
-        if (o->tail)
-            add_tail(env, to, box, o->tail, row, mean, eps + SB_QUAD * n);
+        if (o->epilogue)
+            add_tail(env, to, box, o->epilogue, row, mean, eps + SB_QUAD * n);
         store_row(to, box, mean, row, y);
     }
 }
@@ -245,31 +249,36 @@ struct gradient {
     const struct sb_kernels *k;
     float *mean, *var, *dx;
     const float *x;
+    size_t lanes;
     int add;
 };
 
 static inline void gradient_piece(void *context, size_t at, size_t v, size_t n)
 {
     const struct gradient *g = context;
-    float *mean = g->mean + v * SB_LANES;
+    float *mean = g->mean + v * g->lanes;
     if (g->var)
-        g->k->axpy2(mean, g->x + at, g->var + v * SB_LANES, n);
+        g->k->axpy2(mean, g->x + at, g->var + v * g->lanes, n);
     if (g->add)
         g->k->add(g->dx + at, mean, n);
     else
-        copy(g->dx + at, mean, n);
+        copy(g->dx + at, mean, n * g->lanes);
 }
 
 void sb_epilogue_gradient(const struct sb_env *env, const struct sb_side *to,
                           const struct sb_box *box, const struct sb_sums *s,
                           const struct sb_act *x, struct sb_act *dx, int add)
 {
-    size_t n = sb_box_vectors(box) * SB_LANES;
-    struct gradient g = {
-        .k = env->kernels, .dx = dx->data, .x = s->var ? x->data : NULL, .add = add};
+    size_t n = sb_box_vectors(box) * dx->lanes;
+    struct gradient g = {.k = env->kernels,
+                         .dx = dx->data,
+                         .x = s->var ? x->data : NULL,
+                         .lanes = dx->lanes,
+                         .add = add};
+    struct sb_act asked = s->var ? *x : (struct sb_act){0};
     for (uint32_t row = s->row; row < s->row_end; row++) {
         if (s->var && row + AHEAD < s->row_end) /* rows are planes apart in x */
-            for_pieces(to, box, x, row + AHEAD, ask_piece, x->data);
+            for_pieces(to, box, x, row + AHEAD, ask_piece, &asked);
         g.mean = s->mean + (row - s->row) * n;
         g.var = s->var ? s->var + (row - s->row) * n : NULL;
         for_pieces(to, box, dx, row, gradient_piece, &g);

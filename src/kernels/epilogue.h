@@ -28,20 +28,21 @@ static inline size_t sb_box_vectors(const struct sb_box *b)
 /* Sums of rows [row, row_end). */
 struct sb_sums {
     uint32_t row, row_end;
-    float *mean; /* [rows][vectors][8] */
+    float *mean; /* [rows][vectors][lanes] */
     float *var;  /* the same; NULL: mean only */
 };
 
 /* What a layer's sums turn into. */
 struct sb_outcome {
-    const struct sb_noise *noise; /* may be NULL */
-    const struct sb_tail *tail;   /* may be NULL */
-    struct sb_act *y, *slope;     /* slope with var only */
-    float *room; /* scratch: [SB_QUAD][vectors][8], and one row more with a tail */
+    const struct sb_noise *noise;       /* may be NULL */
+    const struct sb_epilogue *epilogue; /* may be NULL */
+    struct sb_act *y, *slope;           /* slope with var only */
+    float *
+        scratch; /* scratch: [SB_QUAD][vectors][lanes], and one row more with an epilogue */
 };
 
 /* y = mean, or with var: y = mean + sqrt(var + 1e-8) eps, slope = eps / (2 sqrt(...));
- * without noise y = mean, slope = var. Then the tail. Overwrites the sums. */
+ * without noise y = mean, slope = var. Then the epilogue. Overwrites the sums. */
 void sb_epilogue_forward(const struct sb_env *env, const struct sb_side *to,
                          const struct sb_box *box, const struct sb_sums *s,
                          const struct sb_outcome *o);
@@ -51,7 +52,7 @@ void sb_epilogue_gradient(const struct sb_env *env, const struct sb_side *to,
                           const struct sb_box *box, const struct sb_sums *s,
                           const struct sb_act *x, struct sb_act *dx, int add);
 
-/* out[vectors][8] = row `row` of a over the box, zero where it hangs over. */
+/* out[vectors][lanes] = row `row` of a over the box, zero where it hangs over. */
 void sb_box_gather(const struct sb_side *side, const struct sb_box *box,
                    const struct sb_act *a, uint32_t row, float *out);
 

@@ -1,17 +1,23 @@
 /* kernels - which table this machine runs. See kernels.h. */
 #include "kernels/kernels.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 size_t sb_kernels_list(const struct sb_kernels *out[], size_t capacity)
 {
-    const struct sb_kernels *have[4];
+    const struct sb_kernels *have[SB_MOST_KERNELS];
     size_t n = 0;
     have[n++] = &sb_kernels_scalar;
+    have[n++] = &sb_kernels_scalar16;
 #if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+    bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+    if (avx2)
         have[n++] = &sb_kernels_avx2;
+    if (avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
+        have[n++] = &sb_kernels_avx512;
 #elif defined(__aarch64__)
     have[n++] = &sb_kernels_neon;
 #endif
@@ -22,11 +28,12 @@ size_t sb_kernels_list(const struct sb_kernels *out[], size_t capacity)
 
 sb_status sb_kernels_choose(const char *name, const struct sb_kernels **out)
 {
-    const struct sb_kernels *have[4];
-    size_t n = sb_kernels_list(have, 4);
+    const struct sb_kernels *have[SB_MOST_KERNELS];
+    size_t n = sb_kernels_list(have, SB_MOST_KERNELS);
     char names[128] = "";
     if (!name || strcmp(name, "auto") == 0) {
-        *out = have[n - 1];
+        bool vectors = have[n - 1] != &sb_kernels_scalar16;
+        *out = have[vectors ? n - 1 : 0];
         return SB_OK;
     }
     for (size_t i = 0; i < n; i++) {

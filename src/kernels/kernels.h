@@ -1,11 +1,12 @@
 /* kernels - the table of inner loops, one per instruction set.
  *
- * scalar.c is the definition of correct; avx2.c and neon.c give exactly the same bits,
- * faster. A table is chosen once, when an env is made, and travels with it. Kernels cannot
- * fail, allocate nothing and know no threads: the drivers (sparse.c, norm.c, ...) cut the
- * work and hand out memory.
+ * scalar.c is the definition of correct; the others give exactly the same bits, faster. A
+ * table is chosen once, when an env is made, and travels with it. Kernels cannot fail,
+ * allocate nothing and know no threads: the drivers (sparse.c, norm.c, ...) cut the work and
+ * hand out memory.
  *
- * Buffers named as vectors are 32-byte aligned and count in vectors of 8 floats.
+ * A vector is a pixel of `lanes` images side by side. Buffers named as vectors count in
+ * these and are aligned to one.
  */
 #ifndef SB_KERNELS_KERNELS_H
 #define SB_KERNELS_KERNELS_H
@@ -16,6 +17,7 @@
 #include "base/rng.h"
 #include "base/status.h"
 #include "kernels/corr.h"
+#include "kernels/partials.h"
 
 /* What a strip is filled from: some channels of some image blocks, seen from one tile. */
 struct sb_window {
@@ -31,7 +33,7 @@ struct sb_window {
 /* Where finished sums go, and what happens to them on the way, in this order; a pointer
  * that is NULL leaves its part out. Pointers to activations are to the tile's first vector
  * in row 0. */
-struct sb_landing {
+struct sb_epilogue_at {
     const float *add;           /* sums += add */
     float *sum;                 /* the sums as they are then are kept here */
     const float *scale, *shift; /* [rows] sums = sums * scale + shift */
@@ -51,20 +53,68 @@ struct sb_runs {
     const struct sb_run *run; /* [count] */
     size_t count;
     uint32_t row0;   /* rows are counted from here in acc and dy */
-    uint32_t groups; /* of the tile: 2 or 4 */
+    uint32_t groups; /* of the tile: 1, 2 or 4 */
     uint32_t step;   /* vectors in the strip from one of a group to the next: 1 or 2 */
     size_t pitch;    /* floats in the strip from a group to the next */
     const uint16_t *off; /* [nnz] vectors */
     const float *strip;
-    int dense;                        /* all rows have all weights: the same places */
-    int in_order;                     /* weights follow each other as runs do */
-    int first;                        /* sums begin here; else they go on from acc */
-    const float *start;               /* [rows] with this, or NULL: 0 */
-    const struct sb_landing *landing; /* they end here; NULL: they go to acc */
+    int dense;          /* all rows have all weights: the same places */
+    int in_order;       /* weights follow each other as runs do */
+    int first;          /* sums begin here; else they go on from acc */
+    const float *start; /* [rows] with this, or NULL: 0 */
+    const struct sb_epilogue_at *epilogue; /* they end here; NULL: they go to acc */
+};
+
+/* Output rows [row, row + rows) of a product with all weights, over a strip: row r adds
+ * weight[r * weight_row + k] * strip[off[k] + ...] for k = 0, 1, ... cols - 1. */
+struct sb_dense_rows {
+    uint32_t row, rows;
+    const float *weight; /* of row 0 */
+    size_t weight_row;   /* floats from a row to the next */
+    const uint32_t *off; /* [cols] floats */
+    uint32_t cols;
+    const float *strip;
+    uint32_t groups;    /* of the tile */
+    size_t pitch;       /* floats in the strip from a group to the next */
+    float *acc;         /* [rows][groups][4 vectors], from `row` on */
+    size_t acc_row;     /* floats from a row to the next */
+    int first;          /* sums begin here; else they go on from acc */
+    const float *start; /* [row + rows] with this, or NULL: 0 */
+    const struct sb_epilogue_at *epilogue; /* they end here; NULL: they go to acc */
+};
+
+/* The share of some pixels of some image blocks in a gradient of all weights, of outs
+ * outputs and cols columns: row r of the pixels is `width` vectors from dy_row[r] on in
+ * dy, and x_row[r] floats behind each column's place in the strip. */
+struct sb_dense_outer {
+    const float *strip;
+    const uint32_t *off;  /* [cols] floats */
+    const float *dy;      /* of the first output */
+    size_t dy_out;        /* floats from an output to the next */
+    const size_t *x_row;  /* [rows] floats */
+    const size_t *dy_row; /* [rows] floats */
+    uint32_t outs, cols, rows, width;
+    float *acc; /* [outs][cols][SB_PARTIALS], from the first lane's sum on */
+    int first;  /* sums begin with 0; else they go on from acc */
+};
+
+/* The gradient of a linear layer's weights, of outs outputs and cols inputs: sums over
+ * images of dy[out][image] * x[image][input]. */
+struct sb_dense_linear {
+    const float *dy; /* [outs][images] */
+    size_t dy_out;   /* floats from an output to the next */
+    const float *x;  /* [images][whole groups of inputs], vectors */
+    size_t x_image;  /* floats from an image to the next */
+    uint32_t images, outs, cols;
+    float *out;     /* [outs][cols] */
+    size_t out_row; /* floats from an output to the next */
 };
 
 struct sb_kernels {
     const char *name;
+    uint32_t lanes; /* images of a vector: 8 or 16 */
+    const struct sb_kernels
+        *narrow; /* of 16 lanes: the same with 8, for few images; of 8: NULL */
 
     /* -- sparse products over a strip -- */
     /* strip = the window's pixels, zero outside the plane and for absent image blocks */
@@ -72,13 +122,25 @@ struct sb_kernels {
     /* acc[row][group][4 vectors] += weight[k] * strip[off[k] + group ...] over each run;
      * see sb_runs for where sums begin and end */
     void (*accumulate)(const struct sb_runs *r, const float *weight, float *acc);
-    /* gradient[k] += sum over the tile of dy[row] * strip[off[k] ...]. dy's groups of 4
-     * vectors are dy_pitch floats apart, its rows dy_row floats. */
+    /* to[part][k] += sum over the tile of dy[row] * strip[off ...], for the k-th weight of all
+     * runs, one after the other: part 0 the sum of lanes 0 to 7, part 1 of lanes 8 to 15, if
+     * there are any. dy's groups of 4 vectors are dy_pitch floats apart, its rows dy_row
+     * floats; its vectors are as far apart as the strip's. */
     void (*contract)(const struct sb_runs *r, const float *dy, size_t dy_row,
-                     size_t dy_pitch, float *gradient);
+                     size_t dy_pitch, float *const to[2]);
+
+    /* -- products with all weights, over a strip -- */
+    void (*dense)(const struct sb_dense_rows *r);
+    /* acc[out][col][lane] += dy[out] * strip[col], pixel after pixel */
+    void (*outer)(const struct sb_dense_outer *o);
+    /* out[i] = the partial sums s[SB_PARTIALS] of sum i in one number: first s[j] + s[j + 8],
+     * then neighbours, three times */
+    void (*fold)(const float *partial, size_t n, float *out);
+    /* out = such sums, folded */
+    void (*linear)(const struct sb_dense_linear *l);
 
     /* -- noise -- */
-    /* out[n][4][8]: four standard normals for each of images image .. image + 7 and quads
+    /* out[n][4][lanes]: four standard normals for each of images image, image + 1, ... and quads
      * quad, quad + step, ...; the bits of sb_rng_normal4 at element (quad << 32 | image) */
     void (*normal)(const struct sb_stream *s, uint32_t image, uint32_t quad,
                    uint32_t step, size_t n, float *out);
@@ -94,13 +156,13 @@ struct sb_kernels {
     void (*relu_gradient)(float *dy, const float *y, size_t n); /* dy = 0 where y <= 0 */
 
     /* -- batch norm over one plane of one image block, n vectors -- */
-    /* sum[8] += x - pivot, sum_sq[8] += (x - pivot)^2 */
+    /* sum[lanes] += x - pivot, sum_sq[lanes] += (x - pivot)^2 */
     void (*moments)(const float *x, size_t n, float pivot, float *sum, float *sum_sq);
     /* y = x * scale + shift (+ add, if not NULL), then ReLU if asked */
     void (*normalise)(const float *x, const float *add, float *y, size_t n, float scale,
                       float shift, int relu);
-    /* g = dy, or 0 where y <= 0 (y may be NULL: no ReLU); sum[8] += g,
-     * sum_x[8] += g * (x - mean) */
+    /* g = dy, or 0 where y <= 0 (y may be NULL: no ReLU); sum[lanes] += g,
+     * sum_x[lanes] += g * (x - mean) */
     void (*norm_sums)(const float *dy, const float *y, const float *x, size_t n,
                       float mean, float *sum, float *sum_x);
     /* dx = a * g + b * (x - mean) + c with g as above; lane_mask clears padding lanes.
@@ -117,7 +179,7 @@ struct sb_kernels {
     void (*mean_pool)(const float *x, size_t n, float *y); /* y = mean of n vectors */
     void (*mean_pool_gradient)(const float *dy, size_t n, float *dx); /* dx = dy / n */
 
-    /* -- loss: logits[classes][8] of one image block -> probabilities in place, loss[8] */
+    /* -- loss: logits[classes][lanes] of an image block -> probabilities in place, loss[lanes] */
     void (*softmax)(float *logits, uint32_t classes, size_t stride, const uint32_t *label,
                     float *loss);
 
@@ -128,7 +190,8 @@ struct sb_kernels {
                    const float *rho, float *out, size_t n);
     /* s2 = softplus(rho)^2 */
     void (*variance)(const float *rho, float *s2, size_t n);
-    /* sum of the KL terms; 8 partial sums per call, the caller folds calls in order */
+    /* sum of the KL terms; sixteen partial sums per call, by the
+     * place in the array; the caller folds calls in order */
     double (*kl)(const float *mu, const float *rho, float prior_sd, size_t n);
     /* dmu += factor * mu / prior_var; drho = (2 s ds2 + factor * (s / prior_var - 1 / s))
      * * sigmoid(rho), s = softplus(rho), ds2 the gradient of s^2 (may be drho itself) */
@@ -140,13 +203,23 @@ struct sb_kernels {
                 float decay, int nesterov, size_t n);
 };
 
-extern const struct sb_kernels sb_kernels_scalar;
+extern const struct sb_kernels sb_kernels_scalar;   /* the definition of correct */
+extern const struct sb_kernels sb_kernels_scalar16; /* 16 lanes anywhere: for tests */
 extern const struct sb_kernels sb_kernels_avx2;
+extern const struct sb_kernels sb_kernels_avx512; /* 16 lanes */
 extern const struct sb_kernels sb_kernels_neon;
+
+/* The one with 8 lanes that has a table's instructions. */
+static inline const struct sb_kernels *sb_kernels_narrow(const struct sb_kernels *k)
+{
+    return k->narrow ? k->narrow : k;
+}
 
 /* The table of that name if this build has it and this machine runs it; NULL or "auto" is
  * the best there is. SB_EARG names what there is to choose from. */
 sb_status sb_kernels_choose(const char *name, const struct sb_kernels **out);
+
+enum { SB_MOST_KERNELS = 4 }; /* tables of a build */
 
 /* Tables this build has and this machine runs, worst first; returns how many. */
 size_t sb_kernels_list(const struct sb_kernels *out[], size_t capacity);

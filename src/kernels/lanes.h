@@ -1,9 +1,11 @@
-/* lanes - eight floats as one value, for the files that are built once per instruction set.
+/* lanes - the images of a block as one value, for the files that are built once per
+ * instruction set.
  *
- * v8 is a compiler vector: one register on AVX2, two on NEON, whatever the target has
- * elsewhere. Only what the compiler would not do well by itself is spelled out per
- * instruction set, and all of it is exactly rounded IEEE arithmetic, so the bits are the
- * same everywhere. The elementary functions repeat base/fmath.h operation for operation.
+ * vf is a compiler vector of VF_LANES floats, 8 unless the file that includes this says 16:
+ * one register on AVX2 or AVX-512, two on NEON, whatever the target has elsewhere. Only
+ * what the compiler would not do well by itself is spelled out per instruction set, and all
+ * of it is exactly rounded IEEE arithmetic, so the bits are the same everywhere. The
+ * elementary functions repeat base/fmath.h operation for operation.
  */
 #ifndef SB_KERNELS_LANES_H
 #define SB_KERNELS_LANES_H
@@ -12,7 +14,16 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-#if defined(__AVX2__)
+
+#ifndef VF_LANES
+#define VF_LANES 8
+#endif
+
+#if VF_LANES == 16 && defined(__AVX512F__)
+#define VF_AVX512
+#include <immintrin.h>
+#elif VF_LANES == 8 && defined(__AVX2__)
+#define VF_AVX2
 #include <immintrin.h>
 #elif defined(__aarch64__)
 #include <arm_neon.h>
@@ -20,312 +31,418 @@
 
 #define SB_INLINE static inline __attribute__((always_inline))
 
+typedef float vf __attribute__((vector_size(4 * VF_LANES)));
+typedef int32_t vi __attribute__((vector_size(4 * VF_LANES)));
+typedef uint32_t vu __attribute__((vector_size(4 * VF_LANES)));
 typedef float v8 __attribute__((vector_size(32)));
-typedef int32_t v8i __attribute__((vector_size(32)));
-typedef uint32_t v8u __attribute__((vector_size(32)));
-typedef uint64_t v4ul __attribute__((vector_size(32)));
 
-/* p is 32-byte aligned. */
-SB_INLINE v8 v8_load(const float *p)
+/* p is aligned to a vector. */
+SB_INLINE vf vf_load(const float *p)
 {
-    return *(const v8 *)__builtin_assume_aligned(p, 32);
+    return *(const vf *)__builtin_assume_aligned(p, sizeof(vf));
 }
 
-SB_INLINE void v8_store(float *p, v8 x)
+SB_INLINE void vf_store(float *p, vf x)
 {
-    *(v8 *)__builtin_assume_aligned(p, 32) = x;
+    *(vf *)__builtin_assume_aligned(p, sizeof(vf)) = x;
 }
 
 /* p has any alignment: parameter arrays. */
-SB_INLINE v8 v8_loadu(const float *p)
+SB_INLINE vf vf_loadu(const float *p)
 {
-    v8 x;
+    vf x;
     memcpy(&x, p, sizeof x);
     return x;
 }
 
-SB_INLINE void v8_storeu(float *p, v8 x)
+SB_INLINE void vf_storeu(float *p, vf x)
 {
     memcpy(p, &x, sizeof x);
 }
 
-SB_INLINE v8 v8_set(float x)
+SB_INLINE void v8_addu(float *p, v8 x)
 {
-    return (v8){x, x, x, x, x, x, x, x};
+    v8 sum;
+    memcpy(&sum, p, sizeof sum);
+    sum += x;
+    memcpy(p, &sum, sizeof sum);
 }
 
-/* p[0] to p[3], twice; p has any alignment. */
-SB_INLINE v8 v8_quad(const float *p)
-{
-#if defined(__AVX2__)
-    return (v8)_mm256_broadcast_ps((const __m128 *)p);
-#else
-    return (v8){p[0], p[1], p[2], p[3], p[0], p[1], p[2], p[3]};
-#endif
-}
-
-/* All of p[i] of such a quad: a shuffle instead of another load. */
-SB_INLINE v8 v8_of_quad(v8 q, const int i)
-{
-#if defined(__AVX2__)
-    switch (i) {
-    case 0:
-        return (v8)_mm256_permute_ps((__m256)q, 0x00);
-    case 1:
-        return (v8)_mm256_permute_ps((__m256)q, 0x55);
-    case 2:
-        return (v8)_mm256_permute_ps((__m256)q, 0xaa);
-    default:
-        return (v8)_mm256_permute_ps((__m256)q, 0xff);
+#if VF_LANES == 16
+#define VF_ALL(x)                                                                        \
+    {                                                                                    \
+        x, x, x, x, x, x, x, x, x, x, x, x, x, x, x, x                                   \
+    }
+#define VF_LANE                                                                          \
+    {                                                                                    \
+        0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15                             \
     }
 #else
-    return v8_set(q[i]);
+#define VF_ALL(x)                                                                        \
+    {                                                                                    \
+        x, x, x, x, x, x, x, x                                                           \
+    }
+#define VF_LANE                                                                          \
+    {                                                                                    \
+        0, 1, 2, 3, 4, 5, 6, 7                                                           \
+    }
+#endif
+
+SB_INLINE vf vf_set(float x)
+{
+    return (vf)VF_ALL(x);
+}
+
+SB_INLINE vi vi_set(int32_t x)
+{
+    return (vi)VF_ALL(x);
+}
+
+SB_INLINE vu vu_set(uint32_t x)
+{
+    return (vu)VF_ALL(x);
+}
+
+/* Four weights, to be had one by one in every lane; p has any alignment. */
+struct vf_quad {
+#if defined(VF_AVX2)
+    vf v; /* all four, twice: a shuffle instead of another load */
+#else
+    const float *p; /* a load broadcasts */
+#endif
+};
+
+SB_INLINE struct vf_quad vf_quad(const float *p)
+{
+#if defined(VF_AVX2)
+    return (struct vf_quad){(vf)_mm256_broadcast_ps((const __m128 *)p)};
+#else
+    return (struct vf_quad){p};
 #endif
 }
 
-SB_INLINE v8i v8i_set(int32_t x)
+SB_INLINE vf vf_of_quad(struct vf_quad q, const int i)
 {
-    return (v8i){x, x, x, x, x, x, x, x};
-}
-
-SB_INLINE v8u v8u_set(uint32_t x)
-{
-    return (v8u){x, x, x, x, x, x, x, x};
+#if defined(VF_AVX2)
+    switch (i) {
+    case 0:
+        return (vf)_mm256_permute_ps((__m256)q.v, 0x00);
+    case 1:
+        return (vf)_mm256_permute_ps((__m256)q.v, 0x55);
+    case 2:
+        return (vf)_mm256_permute_ps((__m256)q.v, 0xaa);
+    default:
+        return (vf)_mm256_permute_ps((__m256)q.v, 0xff);
+    }
+#else
+    return vf_set(q.p[i]);
+#endif
 }
 
 /* a * b + c, rounded once */
-SB_INLINE v8 v8_fma(v8 a, v8 b, v8 c)
+#if defined(VF_AVX512)
+SB_INLINE vf vf_fma(vf a, vf b, vf c)
 {
-#if defined(__AVX2__)
-    return (v8)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
+    return (vf)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
+}
+#elif defined(VF_AVX2)
+SB_INLINE vf vf_fma(vf a, vf b, vf c)
+{
+    return (vf)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
+}
 #elif defined(__aarch64__)
+SB_INLINE vf vf_fma(vf a, vf b, vf c)
+{
     union {
-        v8 v;
-        float32x4_t q[2];
+        vf v;
+        float32x4_t q[VF_LANES / 4];
     } x = {a}, y = {b}, z = {c};
-    z.q[0] = vfmaq_f32(z.q[0], x.q[0], y.q[0]);
-    z.q[1] = vfmaq_f32(z.q[1], x.q[1], y.q[1]);
+    for (int i = 0; i < VF_LANES / 4; i++)
+        z.q[i] = vfmaq_f32(z.q[i], x.q[i], y.q[i]);
     return z.v;
-#else
-    for (int i = 0; i < 8; i++)
+}
+#else /* a function of its own: there are hundreds of them */
+static __attribute__((noinline)) vf vf_fma(vf a, vf b, vf c)
+{
+    for (int i = 0; i < VF_LANES; i++)
         c[i] = fmaf(a[i], b[i], c[i]);
     return c;
-#endif
 }
+#endif
 
 /* out[l] = a[l + by] where l + by is in [0, n), else 0 */
-SB_INLINE v8 v8_lanes_from(v8 a, int32_t by, int32_t n)
+SB_INLINE vf vf_lanes_from(vf a, int32_t by, int32_t n)
 {
-    v8i from = (v8i){0, 1, 2, 3, 4, 5, 6, 7} + v8i_set(by);
-    v8i inside = (from >= v8i_set(0)) & (from < v8i_set(n));
-#if defined(__AVX2__)
-    return (v8)((v8i)_mm256_permutevar8x32_ps((__m256)a, (__m256i)from) & inside);
+    vi from = (vi)VF_LANE + vi_set(by);
+    vi inside = (from >= vi_set(0)) & (from < vi_set(n));
+#if defined(VF_AVX512)
+    return (vf)((vi)_mm512_permutexvar_ps((__m512i)from, (__m512)a) & inside);
+#elif defined(VF_AVX2)
+    return (vf)((vi)_mm256_permutevar8x32_ps((__m256)a, (__m256i)from) & inside);
 #else
-    v8 out = {0};
-    for (int l = 0; l < 8; l++)
-        out[l] = inside[l] ? a[from[l] & 7] : 0.0f;
+    vf out = {0};
+    for (int l = 0; l < VF_LANES; l++)
+        out[l] = inside[l] ? a[from[l] & (VF_LANES - 1)] : 0.0f;
     return out;
 #endif
 }
 
-SB_INLINE v8 v8_sqrt(v8 a)
+SB_INLINE vf vf_sqrt(vf a)
 {
-#if defined(__AVX2__)
-    return (v8)_mm256_sqrt_ps((__m256)a);
+#if defined(VF_AVX512)
+    return (vf)_mm512_sqrt_ps((__m512)a);
+#elif defined(VF_AVX2)
+    return (vf)_mm256_sqrt_ps((__m256)a);
 #else
-    for (int i = 0; i < 8; i++)
+    for (int i = 0; i < VF_LANES; i++)
         a[i] = sqrtf(a[i]);
     return a;
 #endif
 }
 
 /* to the nearest whole number, halves to even */
-SB_INLINE v8 v8_round(v8 a)
+SB_INLINE vf vf_round(vf a)
 {
-#if defined(__AVX2__)
-    return (v8)_mm256_round_ps((__m256)a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+#if defined(VF_AVX512)
+    return (vf)_mm512_roundscale_ps((__m512)a,
+                                    _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+#elif defined(VF_AVX2)
+    return (vf)_mm256_round_ps((__m256)a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
 #else
-    for (int i = 0; i < 8; i++)
+    for (int i = 0; i < VF_LANES; i++)
         a[i] = rintf(a[i]);
     return a;
 #endif
 }
 
 /* mask lanes are all ones or all zeros */
-SB_INLINE v8 v8_pick(v8i mask, v8 yes, v8 no)
+SB_INLINE vf vf_pick(vi mask, vf yes, vf no)
 {
-    return (v8)(((v8i)yes & mask) | ((v8i)no & ~mask));
+    return (vf)(((vi)yes & mask) | ((vi)no & ~mask));
 }
 
 /* 0 where x < 0, else x: a NaN stays one */
-SB_INLINE v8 v8_relu(v8 x)
+SB_INLINE vf vf_relu(vf x)
 {
-#if defined(__AVX2__) /* the second of two operands that do not compare */
-    return (v8)_mm256_max_ps((__m256)v8_set(0.0f), (__m256)x);
+#if defined(VF_AVX512) /* the second of two operands that do not compare */
+    return (vf)_mm512_max_ps(_mm512_setzero_ps(), (__m512)x);
+#elif defined(VF_AVX2)
+    return (vf)_mm256_max_ps(_mm256_setzero_ps(), (__m256)x);
 #else
-    return (v8)((v8i)x & ~(x < v8_set(0.0f)));
+    return (vf)((vi)x & ~(x < vf_set(0.0f)));
 #endif
 }
 
-/* ((x0 + x1) + (x2 + x3)) + ((x4 + x5) + (x6 + x7)) */
-SB_INLINE float v8_sum(v8 x)
+/* ---- sums over lanes ----------------------------------------------------------------- */
+
+/* Of eight vectors: [0] the sums of lanes 0 to 7 of each, [1] those of lanes 8 to 15. */
+struct vf_sums {
+    v8 part[VF_LANES / 8];
+};
+
+/* ((x0 + x1) + (x2 + x3)) + ((x4 + x5) + (x6 + x7)) of eight lanes from `at` */
+SB_INLINE float vf_sum8(vf x, const int at)
 {
-    return ((x[0] + x[1]) + (x[2] + x[3])) + ((x[4] + x[5]) + (x[6] + x[7]));
+    return ((x[at] + x[at + 1]) + (x[at + 2] + x[at + 3])) +
+           ((x[at + 4] + x[at + 5]) + (x[at + 6] + x[at + 7]));
 }
 
-/* v8_sum of eight vectors at once */
-SB_INLINE v8 v8_sums(v8 a, v8 b, v8 c, v8 d, v8 e, v8 f, v8 g, v8 h)
+#if defined(VF_AVX512)
+/* The sums of two neighbours: of a's, then of b's, in each 128 bits. */
+SB_INLINE __m512 vf_pairs(__m512 a, __m512 b)
 {
-#if defined(__AVX2__)
-    __m256 ab = _mm256_hadd_ps((__m256)a, (__m256)b),
-           cd = _mm256_hadd_ps((__m256)c, (__m256)d);
-    __m256 ef = _mm256_hadd_ps((__m256)e, (__m256)f),
-           gh = _mm256_hadd_ps((__m256)g, (__m256)h);
+    return _mm512_add_ps(_mm512_shuffle_ps(a, b, 0x88), _mm512_shuffle_ps(a, b, 0xdd));
+}
+
+SB_INLINE struct vf_sums vf_sums(const vf s[8])
+{
+    __m512 ad = vf_pairs(vf_pairs((__m512)s[0], (__m512)s[1]),
+                         vf_pairs((__m512)s[2], (__m512)s[3]));
+    __m512 eh = vf_pairs(vf_pairs((__m512)s[4], (__m512)s[5]),
+                         vf_pairs((__m512)s[6], (__m512)s[7]));
+    /* 128 bits of ad: lanes 0-3, 4-7, 8-11 and 12-15 of the first four vectors */
+    __m512 all = _mm512_add_ps(_mm512_shuffle_f32x4(ad, eh, 0x88),
+                               _mm512_shuffle_f32x4(ad, eh, 0xdd));
+    all = _mm512_shuffle_f32x4(all, all, 0xd8);
+    return (struct vf_sums){
+        {(v8)_mm512_castps512_ps256(all), (v8)_mm512_extractf32x8_ps(all, 1)}};
+}
+#elif defined(VF_AVX2)
+SB_INLINE struct vf_sums vf_sums(const vf s[8])
+{
+    __m256 ab = _mm256_hadd_ps((__m256)s[0], (__m256)s[1]),
+           cd = _mm256_hadd_ps((__m256)s[2], (__m256)s[3]);
+    __m256 ef = _mm256_hadd_ps((__m256)s[4], (__m256)s[5]),
+           gh = _mm256_hadd_ps((__m256)s[6], (__m256)s[7]);
     __m256 ad = _mm256_hadd_ps(ab, cd), eh = _mm256_hadd_ps(ef, gh);
-    return (v8)_mm256_add_ps(_mm256_permute2f128_ps(ad, eh, 0x20),
-                             _mm256_permute2f128_ps(ad, eh, 0x31));
-#else
-    return (v8){v8_sum(a), v8_sum(b), v8_sum(c), v8_sum(d),
-                v8_sum(e), v8_sum(f), v8_sum(g), v8_sum(h)};
-#endif
+    return (struct vf_sums){{(v8)_mm256_add_ps(_mm256_permute2f128_ps(ad, eh, 0x20),
+                                               _mm256_permute2f128_ps(ad, eh, 0x31))}};
 }
+#else
+SB_INLINE struct vf_sums vf_sums(const vf s[8])
+{
+    struct vf_sums out;
+    for (int p = 0; p < VF_LANES / 8; p++)
+        for (int i = 0; i < 8; i++)
+            out.part[p][i] = vf_sum8(s[i], 8 * p);
+    return out;
+}
+#endif
 
 /* ---- elementary functions: base/fmath.h in lanes ------------------------------------- */
 
-SB_INLINE v8 v8_log(v8 x)
+SB_INLINE vf vf_log(vf x)
 {
-    v8i u = (v8i)x - v8i_set(0x3f3504f3);
-    v8i e = u >> 23;
-    v8 f = (v8)((u & v8i_set(0x007fffff)) + v8i_set(0x3f3504f3)) - v8_set(1.0f);
-    v8 n = __builtin_convertvector(e, v8), z = f * f, p = v8_set(7.0376836292e-2f);
-    p = v8_fma(p, f, v8_set(-1.1514610310e-1f));
-    p = v8_fma(p, f, v8_set(1.1676998740e-1f));
-    p = v8_fma(p, f, v8_set(-1.2420140846e-1f));
-    p = v8_fma(p, f, v8_set(1.4249322787e-1f));
-    p = v8_fma(p, f, v8_set(-1.6668057665e-1f));
-    p = v8_fma(p, f, v8_set(2.0000714765e-1f));
-    p = v8_fma(p, f, v8_set(-2.4999993993e-1f));
-    p = v8_fma(p, f, v8_set(3.3333331174e-1f));
-    v8 r = v8_fma(p * f, z, n * v8_set(-2.12194440e-4f));
-    r = v8_fma(v8_set(-0.5f), z, r);
-    return v8_fma(n, v8_set(0.693359375f), f + r);
+    vi u = (vi)x - vi_set(0x3f3504f3);
+    vi e = u >> 23;
+    vf f = (vf)((u & vi_set(0x007fffff)) + vi_set(0x3f3504f3)) - vf_set(1.0f);
+    vf n = __builtin_convertvector(e, vf), z = f * f, p = vf_set(7.0376836292e-2f);
+    p = vf_fma(p, f, vf_set(-1.1514610310e-1f));
+    p = vf_fma(p, f, vf_set(1.1676998740e-1f));
+    p = vf_fma(p, f, vf_set(-1.2420140846e-1f));
+    p = vf_fma(p, f, vf_set(1.4249322787e-1f));
+    p = vf_fma(p, f, vf_set(-1.6668057665e-1f));
+    p = vf_fma(p, f, vf_set(2.0000714765e-1f));
+    p = vf_fma(p, f, vf_set(-2.4999993993e-1f));
+    p = vf_fma(p, f, vf_set(3.3333331174e-1f));
+    vf r = vf_fma(p * f, z, n * vf_set(-2.12194440e-4f));
+    r = vf_fma(vf_set(-0.5f), z, r);
+    return vf_fma(n, vf_set(0.693359375f), f + r);
 }
 
-SB_INLINE v8 v8_exp(v8 x)
+SB_INLINE vf vf_exp(vf x)
 {
-    v8 low = v8_set(-87.0f), high = v8_set(88.0f);
-    x = v8_pick(x < low, low, x);
-    x = v8_pick(x > high, high, x);
-    v8 n = v8_round(x * v8_set(1.44269504088896341f));
-    v8 r = v8_fma(n, v8_set(-0.693359375f), x), p = v8_set(1.9875691500e-4f);
-    r = v8_fma(n, v8_set(2.12194440e-4f), r);
-    p = v8_fma(p, r, v8_set(1.3981999507e-3f));
-    p = v8_fma(p, r, v8_set(8.3334519073e-3f));
-    p = v8_fma(p, r, v8_set(4.1665795894e-2f));
-    p = v8_fma(p, r, v8_set(1.6666665459e-1f));
-    p = v8_fma(p, r, v8_set(5.0000001201e-1f));
-    p = v8_fma(p, r * r, r) + v8_set(1.0f);
-    n = v8_pick(n == n, n, v8_set(0.0f));
-    v8i scale = (__builtin_convertvector(n, v8i) + v8i_set(127)) << 23;
-    return p * (v8)scale;
+    vf low = vf_set(-87.0f), high = vf_set(88.0f);
+    x = vf_pick(x < low, low, x);
+    x = vf_pick(x > high, high, x);
+    vf n = vf_round(x * vf_set(1.44269504088896341f));
+    vf r = vf_fma(n, vf_set(-0.693359375f), x), p = vf_set(1.9875691500e-4f);
+    r = vf_fma(n, vf_set(2.12194440e-4f), r);
+    p = vf_fma(p, r, vf_set(1.3981999507e-3f));
+    p = vf_fma(p, r, vf_set(8.3334519073e-3f));
+    p = vf_fma(p, r, vf_set(4.1665795894e-2f));
+    p = vf_fma(p, r, vf_set(1.6666665459e-1f));
+    p = vf_fma(p, r, vf_set(5.0000001201e-1f));
+    p = vf_fma(p, r * r, r) + vf_set(1.0f);
+    n = vf_pick(n == n, n, vf_set(0.0f));
+    vi scale = (__builtin_convertvector(n, vi) + vi_set(127)) << 23;
+    return p * (vf)scale;
 }
 
-SB_INLINE v8 v8_softplus(v8 x)
+SB_INLINE vf vf_softplus(vf x)
 {
-    v8 e = v8_exp(x), u = v8_set(1.0f) + e, d = u - v8_set(1.0f);
-    v8i inexact = d > v8_set(0.0f);
-    v8 small = v8_pick(inexact, v8_log(u) * (e / v8_pick(inexact, d, v8_set(1.0f))), e);
-    return v8_pick(x > v8_set(20.0f), x, small);
+    vf e = vf_exp(x), u = vf_set(1.0f) + e, d = u - vf_set(1.0f);
+    vi inexact = d > vf_set(0.0f);
+    vf small = vf_pick(inexact, vf_log(u) * (e / vf_pick(inexact, d, vf_set(1.0f))), e);
+    return vf_pick(x > vf_set(20.0f), x, small);
 }
 
-SB_INLINE v8 v8_sigmoid(v8 x)
+SB_INLINE vf vf_sigmoid(vf x)
 {
-    return v8_set(1.0f) / (v8_set(1.0f) + v8_exp(-x));
+    return vf_set(1.0f) / (vf_set(1.0f) + vf_exp(-x));
 }
 
-SB_INLINE void v8_sincos_turn(v8u turn, v8 *sine, v8 *cosine)
+SB_INLINE void vf_sincos_turn(vu turn, vf *sine, vf *cosine)
 {
-    v8u shifted = turn + v8u_set(0x20000000u), quadrant = shifted >> 30;
-    v8i rest = (v8i)((shifted & v8u_set(0x3fffffffu)) - v8u_set(0x20000000u));
-    v8 a = __builtin_convertvector(rest, v8) * v8_set(1.46291807926715968e-9f);
-    v8 z = a * a, s = v8_set(-1.9515295891e-4f), c = v8_set(2.443315711809948e-5f);
-    s = v8_fma(s, z, v8_set(8.3321608736e-3f));
-    s = v8_fma(s, z, v8_set(-1.6666654611e-1f));
-    s = v8_fma(s * z, a, a);
-    c = v8_fma(c, z, v8_set(-1.388731625493765e-3f));
-    c = v8_fma(c, z, v8_set(4.166664568298827e-2f));
-    c = v8_fma(c * z, z, v8_fma(v8_set(-0.5f), z, v8_set(1.0f)));
-    v8i odd = -(v8i)(quadrant & v8u_set(1));
-    v8 swapped_s = v8_pick(odd, c, s), swapped_c = v8_pick(odd, s, c);
-    v8u negate_s = (quadrant & v8u_set(2)) << 30;
-    v8u negate_c = ((quadrant + v8u_set(1)) & v8u_set(2)) << 30;
-    *sine = (v8)((v8u)swapped_s ^ negate_s);
-    *cosine = (v8)((v8u)swapped_c ^ negate_c);
+    vu shifted = turn + vu_set(0x20000000u), quadrant = shifted >> 30;
+    vi rest = (vi)((shifted & vu_set(0x3fffffffu)) - vu_set(0x20000000u));
+    vf a = __builtin_convertvector(rest, vf) * vf_set(1.46291807926715968e-9f);
+    vf z = a * a, s = vf_set(-1.9515295891e-4f), c = vf_set(2.443315711809948e-5f);
+    s = vf_fma(s, z, vf_set(8.3321608736e-3f));
+    s = vf_fma(s, z, vf_set(-1.6666654611e-1f));
+    s = vf_fma(s * z, a, a);
+    c = vf_fma(c, z, vf_set(-1.388731625493765e-3f));
+    c = vf_fma(c, z, vf_set(4.166664568298827e-2f));
+    c = vf_fma(c * z, z, vf_fma(vf_set(-0.5f), z, vf_set(1.0f)));
+    vi odd = -(vi)(quadrant & vu_set(1));
+    vf swapped_s = vf_pick(odd, c, s), swapped_c = vf_pick(odd, s, c);
+    vu negate_s = (quadrant & vu_set(2)) << 30;
+    vu negate_c = ((quadrant + vu_set(1)) & vu_set(2)) << 30;
+    *sine = (vf)((vu)swapped_s ^ negate_s);
+    *cosine = (vf)((vu)swapped_c ^ negate_c);
 }
 
-SB_INLINE void v8_box_muller(v8u a, v8u b, v8 *z0, v8 *z1)
+SB_INLINE void vf_box_muller(vu a, vu b, vf *z0, vf *z1)
 {
-    v8 u = __builtin_convertvector((v8i)(a >> 8), v8), s, c;
-    v8 r = v8_sqrt(v8_set(-2.0f) * v8_log(v8_fma(u, v8_set(0x1p-24f), v8_set(0x1p-25f))));
-    v8_sincos_turn(b, &s, &c);
+    vf u = __builtin_convertvector((vi)(a >> 8), vf), s, c;
+    vf r = vf_sqrt(vf_set(-2.0f) * vf_log(vf_fma(u, vf_set(0x1p-24f), vf_set(0x1p-25f))));
+    vf_sincos_turn(b, &s, &c);
     *z0 = r * c;
     *z1 = r * s;
 }
 
-/* ---- Philox4x32-10, eight counters at once ------------------------------------------- */
+/* ---- Philox4x32-10, a counter a lane --------------------------------------------------- */
 
 enum { PHILOX_ROUNDS = 10 };
 
 /* The two key words of every round, in each lane. */
 struct philox_keys {
-    v8u k0[PHILOX_ROUNDS], k1[PHILOX_ROUNDS];
+    vu k0[PHILOX_ROUNDS], k1[PHILOX_ROUNDS];
 };
 
 SB_INLINE void philox_keys(struct philox_keys *k, uint32_t k0, uint32_t k1)
 {
     for (uint32_t round = 0; round < PHILOX_ROUNDS; round++) {
-        k->k0[round] = v8u_set(k0 + round * 0x9E3779B9u);
-        k->k1[round] = v8u_set(k1 + round * 0xBB67AE85u);
+        k->k0[round] = vu_set(k0 + round * 0x9E3779B9u);
+        k->k1[round] = vu_set(k1 + round * 0xBB67AE85u);
     }
 }
 
-#if defined(__AVX2__)
-/* Four of the counters, each word in the low half of a 64-bit lane: the multiplication
- * wants it there, and what is above is never looked at. */
-SB_INLINE void philox_half(__m256i c[4], const struct philox_keys *k)
+#if defined(VF_AVX2) || defined(VF_AVX512)
+typedef uint64_t vw __attribute__((vector_size(4 * VF_LANES)));
+
+/* The product of the low halves. */
+SB_INLINE vw vw_multiply(vw a, uint64_t b)
 {
-    const __m256i m0 = _mm256_set1_epi64x(0xD2511F53),
-                  m1 = _mm256_set1_epi64x(0xCD9E8D57);
+#if defined(VF_AVX512)
+    return (vw)_mm512_mul_epu32((__m512i)a, _mm512_set1_epi64((int64_t)b));
+#else
+    return (vw)_mm256_mul_epu32((__m256i)a, _mm256_set1_epi64x((int64_t)b));
+#endif
+}
+
+/* The low halves of one, beside those of the other. */
+SB_INLINE vu vw_join(vw low, vw high)
+{
+#if defined(VF_AVX512)
+    return (vu)_mm512_mask_blend_epi32(0xaaaa, (__m512i)low, (__m512i)(high << 32));
+#else
+    return (vu)_mm256_blend_epi32((__m256i)low, (__m256i)(high << 32), 0xaa);
+#endif
+}
+
+/* Half of the counters, each word in the low half of a 64-bit lane: the multiplication
+ * wants it there, and what is above is never looked at. */
+SB_INLINE void philox_half(vw c[4], const struct philox_keys *k)
+{
 #pragma GCC unroll 10
     for (int round = 0; round < PHILOX_ROUNDS; round++) {
-        __m256i p0 = _mm256_mul_epu32(c[0], m0), p1 = _mm256_mul_epu32(c[2], m1);
-        __m256i x0 = _mm256_xor_si256(c[1], (__m256i)k->k0[round]);
-        __m256i x1 = _mm256_xor_si256(c[3], (__m256i)k->k1[round]);
-        c[0] = _mm256_xor_si256(_mm256_srli_epi64(p1, 32), x0);
+        vw p0 = vw_multiply(c[0], 0xD2511F53), p1 = vw_multiply(c[2], 0xCD9E8D57);
+        c[0] = (p1 >> 32) ^ c[1] ^ (vw)k->k0[round];
         c[1] = p1;
-        c[2] = _mm256_xor_si256(_mm256_srli_epi64(p0, 32), x1);
+        c[2] = (p0 >> 32) ^ c[3] ^ (vw)k->k1[round];
         c[3] = p0;
     }
 }
 
-SB_INLINE void v8_philox(v8u c[4], const struct philox_keys *k)
+SB_INLINE void vf_philox(vu c[4], const struct philox_keys *k)
 {
-    __m256i even[4], odd[4];
+    vw even[4], odd[4];
     for (int i = 0; i < 4; i++) {
-        even[i] = (__m256i)c[i];
-        odd[i] = _mm256_srli_epi64((__m256i)c[i], 32);
+        even[i] = (vw)c[i];
+        odd[i] = (vw)c[i] >> 32;
     }
     philox_half(even, k);
     philox_half(odd, k);
     for (int i = 0; i < 4; i++)
-        c[i] = (v8u)_mm256_blend_epi32(even[i], _mm256_slli_epi64(odd[i], 32), 0xaa);
+        c[i] = vw_join(even[i], odd[i]);
 }
 #else
-SB_INLINE void v8_philox(v8u c[4], const struct philox_keys *k)
+SB_INLINE void vf_philox(vu c[4], const struct philox_keys *k)
 {
     for (int round = 0; round < PHILOX_ROUNDS; round++) {
-        v8u low0, high0, low1, high1;
-        for (int i = 0; i < 8; i++) {
+        vu low0, high0, low1, high1;
+        for (int i = 0; i < VF_LANES; i++) {
             uint64_t p0 = (uint64_t)c[0][i] * 0xD2511F53u,
                      p1 = (uint64_t)c[2][i] * 0xCD9E8D57u;
             low0[i] = (uint32_t)p0;

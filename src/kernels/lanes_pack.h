@@ -20,8 +20,8 @@ SB_INLINE void inside(int32_t first, int32_t step, uint32_t size, uint32_t n,
 SB_INLINE float *zero_vectors(float *to, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        v8_store(to + 8 * i, v8_set(0.0f));
-    return to + 8 * n;
+        vf_store(to + VF_LANES * i, vf_set(0.0f));
+    return to + VF_LANES * n;
 }
 
 /* The columns of one phase: [lo, hi) lie inside the plane, the first of those at `from`. */
@@ -38,16 +38,16 @@ SB_INLINE void find_columns(const struct sb_window *w, struct columns c[SB_MAX_S
         int32_t x0 = (int32_t)(s->step * w->col) + s->origin_x[f];
         c[f].all = w->tile->phase_col[f + 1] - w->tile->phase_col[f];
         inside(x0, (int32_t)s->step, s->width, c[f].all, &c[f].lo, &c[f].hi);
-        c[f].from = (x0 + (ptrdiff_t)s->step * c[f].lo) * 8;
+        c[f].from = (x0 + (ptrdiff_t)s->step * c[f].lo) * VF_LANES;
     }
 }
 
 SB_INLINE float *copy_columns(const float *from, ptrdiff_t step, uint32_t lo, uint32_t hi,
                               uint32_t all, float *to)
 {
-    for (uint32_t i = 0; i < all; i++, to += 8) {
+    for (uint32_t i = 0; i < all; i++, to += VF_LANES) {
         bool in = i >= lo && i < hi;
-        v8_store(to, in ? v8_load(from) : v8_set(0.0f));
+        vf_store(to, in ? vf_load(from) : vf_set(0.0f));
         from += in ? step : 0;
     }
     return to;
@@ -58,7 +58,7 @@ SB_INLINE float *pack_columns(const struct sb_window *w, const struct columns *c
                               const float *from, float *to)
 {
     uint32_t nb = w->tile->blocks;
-    ptrdiff_t step = (ptrdiff_t)w->side->step * 8;
+    ptrdiff_t step = (ptrdiff_t)w->side->step * VF_LANES;
     uint32_t lo = c->lo, hi = c->hi, all = c->all;
     from += c->from;
     if (nb == 1) { /* 3x3 kernels with a stride of 2, unrolled; then any */
@@ -72,8 +72,8 @@ SB_INLINE float *pack_columns(const struct sb_window *w, const struct columns *c
     }
     to = zero_vectors(to, (size_t)lo * nb);
     for (uint32_t i = lo; i < hi; i++, from += step) {
-        for (uint32_t b = 0; b < w->blocks; b++, to += 8)
-            v8_store(to, v8_load(from + b * w->block));
+        for (uint32_t b = 0; b < w->blocks; b++, to += VF_LANES)
+            vf_store(to, vf_load(from + b * w->block));
         to = zero_vectors(to, nb - w->blocks);
     }
     return zero_vectors(to, (size_t)(all - hi) * nb);
@@ -97,10 +97,11 @@ static float *pack_beyond(const struct sb_window *w, const struct columns *c,
     if (s->bands == 0)
         return zero_vectors(to, vectors);
     int32_t by = y < 0 ? -((height - 1 - y) / height) : y / height;
-    (void)pack_row(w, c, plane + (size_t)(y - by * height) * s->width * 8, to);
+    (void)pack_row(w, c, plane + (size_t)(y - by * height) * s->width * VF_LANES, to);
     for (size_t i = 0; i < vectors; i++)
-        v8_store(to + 8 * i, v8_lanes_from(v8_load(to + 8 * i), by, (int32_t)s->bands));
-    return to + 8 * vectors;
+        vf_store(to + VF_LANES * i,
+                 vf_lanes_from(vf_load(to + VF_LANES * i), by, (int32_t)s->bands));
+    return to + VF_LANES * vectors;
 }
 
 /* One plane, where a tile is one image block and the stride is 1: rows [top, bottom) of the
@@ -111,13 +112,13 @@ SB_INLINE float *pack_plane(const float *from, size_t row, uint32_t rows, uint32
 {
     to = zero_vectors(to, (size_t)top * cols);
     from += top * row;
-    for (uint32_t r = top; r < bottom; r++, from += row, to += 8 * (size_t)cols) {
+    for (uint32_t r = top; r < bottom; r++, from += row, to += VF_LANES * (size_t)cols) {
         for (size_t c = 0; c < lo; c++)
-            v8_store(to + 8 * c, v8_set(0.0f));
+            vf_store(to + VF_LANES * c, vf_set(0.0f));
         for (size_t c = lo; c < hi; c++)
-            v8_store(to + 8 * c, v8_load(from + 8 * c));
+            vf_store(to + VF_LANES * c, vf_load(from + VF_LANES * c));
         for (size_t c = hi; c < cols; c++)
-            v8_store(to + 8 * c, v8_set(0.0f));
+            vf_store(to + VF_LANES * c, vf_set(0.0f));
     }
     return zero_vectors(to, (size_t)(rows - bottom) * cols);
 }
@@ -130,8 +131,8 @@ static void pack_simple(const struct sb_window *w, float *strip)
     find_columns(w, all);
     uint32_t lo = all[0].lo, hi = all[0].hi;
     int32_t x0 = (int32_t)w->col + s->origin_x[0], y0 = (int32_t)w->row + s->origin_y[0];
-    ptrdiff_t first = ((ptrdiff_t)y0 * (ptrdiff_t)s->width + x0) * 8;
-    size_t row = s->width * (size_t)8;
+    ptrdiff_t first = ((ptrdiff_t)y0 * (ptrdiff_t)s->width + x0) * VF_LANES;
+    size_t row = s->width * (size_t)VF_LANES;
     inside(y0, 1, s->height, rows, &top, &bottom);
     for (uint32_t c = w->channel; c < w->channel_end; c++) {
         const float *from = w->data + c * w->plane + first;
@@ -150,7 +151,7 @@ static void pack_simple(const struct sb_window *w, float *strip)
         for (uint32_t r = 0; s->bands && r < rows; r++)
             if (r < top || r >= bottom)
                 (void)pack_beyond(w, all, w->data + c * w->plane, y0 + (int32_t)r,
-                                  plane + (size_t)r * cols * 8);
+                                  plane + (size_t)r * cols * VF_LANES);
     }
 }
 
@@ -168,9 +169,10 @@ static void pack(const struct sb_window *w, float *strip)
         const float *plane = w->data + c * w->plane;
         int32_t y = (int32_t)(s->step * w->row) + s->origin_y[0];
         for (uint32_t r = 0; r < t->strip_rows; r++, y += (int32_t)t->row_step)
-            strip = y < 0 || y >= (int32_t)s->height
-                        ? pack_beyond(w, all, plane, y, strip)
-                        : pack_row(w, all, plane + (size_t)y * s->width * 8, strip);
+            strip =
+                y < 0 || y >= (int32_t)s->height
+                    ? pack_beyond(w, all, plane, y, strip)
+                    : pack_row(w, all, plane + (size_t)y * s->width * VF_LANES, strip);
     }
 }
 

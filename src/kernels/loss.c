@@ -28,7 +28,7 @@ static void gradient(const struct sb_act *p, uint32_t block, const uint32_t *lab
     for (uint32_t c = 0; c < p->channels; c++) {
         const float *from = sb_act_plane(p, block, c);
         float *to = sb_act_plane(d, block, c);
-        for (uint32_t l = 0; l < SB_LANES; l++)
+        for (uint32_t l = 0; l < d->lanes; l++)
             to[l] = l < lanes ? (from[l] - (label[l] == c ? 1.0f : 0.0f)) * scale : 0.0f;
     }
 }
@@ -39,27 +39,26 @@ sb_status sb_loss_softmax(const struct sb_env *env, struct sb_act *logits,
     sb_status st = check(logits, label, d);
     if (st != SB_OK)
         return st;
-    double sum = 0.0;
+    double part[SB_PARTIALS] = {0};
     for (uint32_t b = 0; b < logits->blocks; b++) {
-        uint32_t lanes = sb_act_lanes(logits, b), block_label[SB_LANES] = {0};
-        float block_loss[SB_LANES];
+        uint32_t lanes = sb_act_lanes(logits, b), block_label[SB_MAX_LANES] = {0};
+        float block_loss[SB_MAX_LANES];
         for (uint32_t l = 0; l < lanes; l++)
-            block_label[l] = label[b * SB_LANES + l];
+            block_label[l] = label[b * logits->lanes + l];
         env->kernels->softmax(sb_act_plane(logits, b, 0), logits->channels, logits->plane,
                               block_label, block_loss);
-        for (uint32_t l = 0; l < lanes; l++)
-            sum += (double)block_loss[l];
+        sb_partials_add(part, b, logits->lanes, lanes, block_loss);
         if (d)
             gradient(logits, b, block_label, d);
     }
-    *loss = sum / logits->batch;
+    *loss = sb_partials_fold(part) / logits->batch;
     return SB_OK;
 }
 
 void sb_softmax(const struct sb_env *env, struct sb_act *logits)
 {
-    const uint32_t label[SB_LANES] = {0};
-    float loss[SB_LANES];
+    const uint32_t label[SB_MAX_LANES] = {0};
+    float loss[SB_MAX_LANES];
     for (uint32_t b = 0; b < logits->blocks; b++)
         env->kernels->softmax(sb_act_plane(logits, b, 0), logits->channels, logits->plane,
                               label, loss);

@@ -1,7 +1,7 @@
 /* noise - the standard normals of a layer's pre-activations, by place.
  *
  * eps of (image, channel, row, column) is a function of the stream and of that place
- * alone. One draw gives four numbers to each of eight images: they go to four columns of a
+ * alone. One draw gives four numbers to each image of a block: they go to four columns of a
  * row or, where planes are 1 x 1, to four channels.
  */
 #ifndef SB_KERNELS_NOISE_H
@@ -27,7 +27,7 @@ static inline int sb_noise_flat(const struct sb_act *y)
     return y->height * y->width == 1;
 }
 
-/* out[rows][4][8]: for image block `block` of y, channel, rows row .. row + rows - 1 and
+/* out[rows][4][lanes]: for image block `block` of y, channel, rows row .. row + rows - 1 and
  * columns col .. col + 3 (col a multiple of 4), or for channels channel .. channel + 3 (a
  * multiple of 4) of a flat y. */
 static inline void sb_noise_draw(const struct sb_kernels *k, const struct sb_noise *noise,
@@ -38,7 +38,7 @@ static inline void sb_noise_draw(const struct sb_kernels *k, const struct sb_noi
     uint32_t quad = sb_noise_flat(y)
                         ? channel / SB_QUAD
                         : (channel * y->height + row) * quads + col / SB_QUAD;
-    k->normal(&noise->stream, noise->image + block * SB_LANES, quad, quads, rows, out);
+    k->normal(&noise->stream, noise->image + block * y->lanes, quad, quads, rows, out);
 }
 
 #endif

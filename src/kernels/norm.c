@@ -35,15 +35,6 @@ static size_t pixels(const struct sb_act *a)
     return (size_t)a->height * a->width;
 }
 
-/* The lanes of a block that hold images, added up in order. */
-static double fold_lanes(const float *lane, uint32_t lanes)
-{
-    double sum = 0.0;
-    for (uint32_t l = 0; l < lanes; l++)
-        sum += (double)lane[l];
-    return sum;
-}
-
 /* ---- forward ------------------------------------------------------------------------- */
 
 static void batch_moments(const struct norm_job *j, uint32_t c)
@@ -51,15 +42,16 @@ static void batch_moments(const struct norm_job *j, uint32_t c)
     const struct sb_norm *n = j->n;
     const struct sb_act *x = j->x;
     float pivot = *sb_act_plane(x, 0, c); /* any value near the mean will do */
-    double sum = 0.0, sum_sq = 0.0;
+    double sums[SB_PARTIALS] = {0}, squares[SB_PARTIALS] = {0};
     double count = (double)x->batch * (double)pixels(x);
     for (uint32_t b = 0; b < x->blocks; b++) {
-        float s[SB_LANES] = {0}, q[SB_LANES] = {0};
+        float s[SB_MAX_LANES] = {0}, q[SB_MAX_LANES] = {0};
         j->env->kernels->moments(sb_act_plane(x, b, c), pixels(x), pivot, s, q);
-        sum += fold_lanes(s, sb_act_lanes(x, b));
-        sum_sq += fold_lanes(q, sb_act_lanes(x, b));
+        sb_partials_add(sums, b, x->lanes, sb_act_lanes(x, b), s);
+        sb_partials_add(squares, b, x->lanes, sb_act_lanes(x, b), q);
     }
-    double mean = sum / count, var = sum_sq / count - mean * mean;
+    double mean = sb_partials_fold(sums) / count;
+    double var = sb_partials_fold(squares) / count - mean * mean;
     var = var > 0.0 || isnan(var) ? var : 0.0;
     double centre = (double)pivot + mean;
     n->mean[c] = (float)centre;
@@ -82,7 +74,7 @@ static void fold_channel(const struct sb_norm *n, uint32_t c, float *scale, floa
     *shift = fmaf(-n->running_mean[c], *scale, n->beta[c]);
 }
 
-void sb_norm_fold(const struct sb_norm *n, float *scale, float *shift)
+void sb_norm_affine(const struct sb_norm *n, float *scale, float *shift)
 {
     for (uint32_t c = 0; c < n->channels; c++)
         fold_channel(n, c, &scale[c], &shift[c]);
@@ -142,6 +134,24 @@ static const float *plane_or_null(const struct sb_act *a, uint32_t b, uint32_t c
     return a ? sb_act_plane(a, b, c) : NULL;
 }
 
+/* Of g and g (x - mean) over images and pixels, g as below. */
+static void gradient_sums(const struct norm_job *j, uint32_t ch, float mean, double *sum,
+                          double *sum_x)
+{
+    const struct sb_norm_backward *w = j->b;
+    const struct sb_act *x = w->x;
+    double sums[SB_PARTIALS] = {0}, sums_x[SB_PARTIALS] = {0};
+    for (uint32_t b = 0; b < x->blocks; b++) {
+        float s[SB_MAX_LANES] = {0}, q[SB_MAX_LANES] = {0};
+        j->env->kernels->norm_sums(sb_act_plane(w->dy, b, ch), plane_or_null(w->y, b, ch),
+                                   sb_act_plane(x, b, ch), pixels(x), mean, s, q);
+        sb_partials_add(sums, b, x->lanes, sb_act_lanes(x, b), s);
+        sb_partials_add(sums_x, b, x->lanes, sb_act_lanes(x, b), q);
+    }
+    *sum = sb_partials_fold(sums);
+    *sum_x = sb_partials_fold(sums_x);
+}
+
 /* With g the gradient behind the ReLU and xhat = (x - mean) inv_sd:
  * dx = gamma inv_sd (g - mean(g) - xhat mean(g xhat)) = a g + b (x - mean) + c; where mean
  * and inv_sd are constants, b = c = 0. */
@@ -153,15 +163,10 @@ static void backward_channel(void *context, size_t chunk, int worker)
     const struct sb_norm_backward *w = j->b;
     const struct sb_kernels *k = j->env->kernels;
     uint32_t ch = (uint32_t)chunk;
-    double sum = 0.0, sum_x = 0.0, count = (double)w->x->batch * (double)pixels(w->x);
+    double count = (double)w->x->batch * (double)pixels(w->x);
     float mean = w->inference ? n->running_mean[ch] : n->mean[ch];
-    for (uint32_t b = 0; b < w->x->blocks; b++) {
-        float s[SB_LANES] = {0}, q[SB_LANES] = {0};
-        k->norm_sums(sb_act_plane(w->dy, b, ch), plane_or_null(w->y, b, ch),
-                     sb_act_plane(w->x, b, ch), pixels(w->x), mean, s, q);
-        sum += fold_lanes(s, sb_act_lanes(w->x, b));
-        sum_x += fold_lanes(q, sb_act_lanes(w->x, b));
-    }
+    double sum, sum_x;
+    gradient_sums(j, ch, mean, &sum, &sum_x);
     double inv_sd = (double)(w->inference ? running_inv_sd(n, ch) : n->inv_sd[ch]);
     double dgamma = sum_x * inv_sd, a = (double)n->gamma[ch] * inv_sd;
     double back = w->inference ? 0.0 : -a; /* through the batch's moments */
@@ -170,8 +175,8 @@ static void backward_channel(void *context, size_t chunk, int worker)
     w->dbeta[ch] = (float)sum;
     w->dgamma[ch] = (float)dgamma;
     for (uint32_t b = 0; b < w->x->blocks; b++) {
-        int32_t mask[SB_LANES];
-        for (uint32_t l = 0; l < SB_LANES; l++)
+        int32_t mask[SB_MAX_LANES];
+        for (uint32_t l = 0; l < SB_MAX_LANES; l++)
             mask[l] = l < sb_act_lanes(w->x, b) ? -1 : 0;
         k->norm_gradient(sb_act_plane(w->dy, b, ch), plane_or_null(w->y, b, ch),
                          sb_act_plane(w->x, b, ch), sb_act_plane(w->dx, b, ch),

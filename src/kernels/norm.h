@@ -7,7 +7,7 @@
  *
  * A chunk is one channel: its planes are read for the sums and again, from cache, for the
  * result. Sums are taken about the channel's first pixel, so that float partial sums do not
- * cancel, and folded in double over blocks and lanes in order. Padding lanes do not count.
+ * cancel, and added up in double, see partials.h. Padding lanes do not count.
  */
 #ifndef SB_KERNELS_NORM_H
 #define SB_KERNELS_NORM_H
@@ -37,7 +37,7 @@ sb_status sb_norm_infer(const struct sb_env *env, const struct sb_norm *n,
                         struct sb_act *y, int flags);
 
 /* What sb_norm_infer multiplies with and then adds: [channels] each. */
-void sb_norm_fold(const struct sb_norm *n, float *scale, float *shift);
+void sb_norm_affine(const struct sb_norm *n, float *scale, float *shift);
 
 struct sb_norm_backward {
     const struct sb_act *dy;

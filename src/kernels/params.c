@@ -5,7 +5,7 @@
 #include "base/threads.h"
 #include "kernels/kernels.h"
 
-enum { CHUNKS = 64, LEAST = 4096 };
+enum { CHUNKS = 64, LEAST = 4096, SHIFT = 1024 };
 
 struct params_job {
     const struct sb_kernels *k;
@@ -13,14 +13,15 @@ struct params_job {
     float *s2, *w, *m, *dmu, *drho;
     const struct sb_sgd *sgd;
     const struct sb_stream *stream;
-    float factor, prior_sd;
+    float factor;
+    struct sb_prior prior;
     size_t n, piece;
     double sum[CHUNKS];
 };
 
 static size_t piece_size(size_t n)
 {
-    size_t piece = (n / CHUNKS + 8) / 8 * 8;
+    size_t piece = (n / CHUNKS + 16) / 16 * 16;
     return piece > LEAST ? piece : LEAST;
 }
 
@@ -57,21 +58,48 @@ static void sample_chunk(void *context, size_t chunk, int worker)
                  length(j, at));
 }
 
+/* mu - prior mean, `n` of at most SHIFT; mu itself where that is 0. */
+static const float *centred(const struct params_job *j, size_t at, size_t n,
+                            float shifted[SHIFT])
+{
+    if (j->prior.mean == 0.0f)
+        return j->mu + at;
+    for (size_t i = 0; i < n; i++)
+        shifted[i] = j->mu[at + i] - j->prior.mean;
+    return shifted;
+}
+
+/* How many are taken at once: all, where nothing is shifted. */
+static size_t stride_of(const struct params_job *j)
+{
+    return j->prior.mean == 0.0f ? j->piece : SHIFT;
+}
+
 static void kl_chunk(void *context, size_t chunk, int worker)
 {
     (void)worker;
     struct params_job *j = context;
-    size_t at = chunk * j->piece;
-    j->sum[chunk] = j->k->kl(j->mu + at, j->rho + at, j->prior_sd, length(j, at));
+    float shifted[SHIFT];
+    size_t at = chunk * j->piece, end = at + length(j, at), stride = stride_of(j);
+    double sum = 0.0;
+    for (; at < end; at += stride) {
+        size_t n = end - at < stride ? end - at : stride;
+        sum += j->k->kl(centred(j, at, n, shifted), j->rho + at, j->prior.sd, n);
+    }
+    j->sum[chunk] = sum;
 }
 
 static void gradient_chunk(void *context, size_t chunk, int worker)
 {
     (void)worker;
     struct params_job *j = context;
-    size_t at = chunk * j->piece;
-    j->k->posterior_gradient(j->mu + at, j->rho + at, j->ds2 + at, j->factor, j->prior_sd,
-                             j->dmu + at, j->drho + at, length(j, at));
+    float shifted[SHIFT];
+    size_t at = chunk * j->piece, end = at + length(j, at), stride = stride_of(j);
+    for (; at < end; at += stride) {
+        size_t n = end - at < stride ? end - at : stride;
+        j->k->posterior_gradient(centred(j, at, n, shifted), j->rho + at, j->ds2 + at,
+                                 j->factor, j->prior.sd, j->dmu + at, j->drho + at, n);
+    }
 }
 
 static void sgd_chunk(void *context, size_t chunk, int worker)
@@ -98,9 +126,9 @@ void sb_params_sample(const struct sb_env *env, const struct sb_stream *s,
 }
 
 double sb_params_kl(const struct sb_env *env, const float *mu, const float *rho,
-                    float prior_sd, size_t n)
+                    struct sb_prior prior, size_t n)
 {
-    struct params_job j = {.mu = mu, .rho = rho, .prior_sd = prior_sd};
+    struct params_job j = {.mu = mu, .rho = rho, .prior = prior};
     size_t chunks = run(env, &j, n, kl_chunk);
     double sum = 0.0;
     for (size_t i = 0; i < chunks; i++)
@@ -109,14 +137,14 @@ double sb_params_kl(const struct sb_env *env, const float *mu, const float *rho,
 }
 
 void sb_params_gradient(const struct sb_env *env, const float *mu, const float *rho,
-                        const float *ds2, float factor, float prior_sd, float *dmu,
+                        const float *ds2, float factor, struct sb_prior prior, float *dmu,
                         float *drho, size_t n)
 {
     struct params_job j = {.mu = mu,
                            .rho = rho,
                            .ds2 = ds2,
                            .factor = factor,
-                           .prior_sd = prior_sd,
+                           .prior = prior,
                            .dmu = dmu,
                            .drho = drho};
     run(env, &j, n, gradient_chunk);

@@ -17,16 +17,21 @@ void sb_params_variance(const struct sb_env *env, const float *rho, float *s2, s
 void sb_params_sample(const struct sb_env *env, const struct sb_stream *s,
                       const float *mu, const float *rho, float *out, size_t n);
 
-/* sum of log(prior_sd / s) + (s^2 + mu^2) / (2 prior_sd^2) - 1/2, s = softplus(rho) */
+/* N(mean, sd^2) for every weight. */
+struct sb_prior {
+    float mean, sd;
+};
+
+/* sum of log(sd / s) + (s^2 + (mu - mean)^2) / (2 sd^2) - 1/2, s = softplus(rho) */
 double sb_params_kl(const struct sb_env *env, const float *mu, const float *rho,
-                    float prior_sd, size_t n);
+                    struct sb_prior prior, size_t n);
 
 /* Adds factor times the KL's gradient and passes the variance's on to rho:
- *     dmu += factor mu / prior_sd^2
- *     drho = (2 s ds2 + factor (s / prior_sd^2 - 1 / s)) sigmoid(rho)
+ *     dmu += factor (mu - mean) / sd^2
+ *     drho = (2 s ds2 + factor (s / sd^2 - 1 / s)) sigmoid(rho)
  * drho may be ds2. */
 void sb_params_gradient(const struct sb_env *env, const float *mu, const float *rho,
-                        const float *ds2, float factor, float prior_sd, float *dmu,
+                        const float *ds2, float factor, struct sb_prior prior, float *dmu,
                         float *drho, size_t n);
 
 struct sb_sgd {

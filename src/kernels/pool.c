@@ -52,8 +52,8 @@ static void mean_bands_chunk(void *context, size_t chunk, int worker)
     float sum = 0.0f, *y = plane(j->out, chunk);
     for (uint32_t band = 0; band < j->size; band++)
         for (size_t i = 0; i < pixels; i++)
-            sum += x[SB_LANES * i + band];
-    for (int l = 0; l < SB_LANES; l++)
+            sum += x[j->x->lanes * i + band];
+    for (uint32_t l = 0; l < j->out->lanes; l++)
         y[l] = sum / (float)(pixels * j->size);
 }
 

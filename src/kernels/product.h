@@ -10,7 +10,7 @@
 
 /* What else is done to a layer's outputs before they are stored, in this order; a pointer
  * that is NULL leaves its part out. */
-struct sb_tail {
+struct sb_epilogue {
     const struct sb_act *add;   /* y += add */
     struct sb_act *sum;         /* keeps y as it is then; may be add */
     const float *scale, *shift; /* [out] y = y * scale + shift: a norm */
@@ -23,7 +23,7 @@ struct sb_forward {
     const float *s2;              /* the same; NULL: mean only */
     const float *bias;            /* [out], may be NULL */
     const struct sb_noise *noise; /* NULL with s2: y and slope get mean and variance */
-    const struct sb_tail *tail;   /* may be NULL; not for layers on BLAS */
+    const struct sb_epilogue *epilogue; /* may be NULL */
 };
 
 struct sb_backward {

@@ -1,7 +1,7 @@
 /* scalar - the definition of correct.
  *
  * The sparse products are written out here once more, one float at a time, straight from
- * their statement in kernels.h; every faster table must reproduce these bits. Slow: on a
+ * their statement in kernels.h, on eight lanes; every faster table must reproduce these bits. Slow: on a
  * processor without fused multiply-add each fmaf is a library call.
  */
 #include "kernels/lanes_elementwise.h"
@@ -46,7 +46,7 @@ static void pack(const struct sb_window *w, float *strip)
 }
 
 /* One finished sum of a row, i floats from its group's first. */
-static void land(const struct sb_landing *l, uint32_t row, size_t group, size_t i,
+static void land(const struct sb_epilogue_at *l, uint32_t row, size_t group, size_t i,
                  float sum)
 {
     size_t side = row * l->side_plane + group * l->side_pitch + i;
@@ -76,8 +76,8 @@ static void accumulate_row(const struct sb_runs *r, const struct sb_run *run,
         float sum = !r->first ? acc[i] : r->start ? r->start[run->row] : 0.0f;
         for (size_t k = run->first; k < run->first + run->count; k++)
             sum = fmaf(weight[k], x[r->off[k] * 8], sum);
-        if (r->landing)
-            land(r->landing, run->row, group, at, sum);
+        if (r->epilogue)
+            land(r->epilogue, run->row, group, at, sum);
         else
             acc[i] = sum;
     }
@@ -90,31 +90,44 @@ static void accumulate(const struct sb_runs *r, const float *weight, float *acc)
         accumulate_row(r, &r->run[i], weight, acc + (r->run[i].row - r->row0) * floats);
 }
 
-static void contract(const struct sb_runs *r, const float *dy, size_t dy_row,
-                     size_t dy_pitch, float *gradient)
+/* The sum of one weight over the tile: x is what it meets, d its row of dy. */
+static float contract_weight(const struct sb_runs *r, const float *x, const float *d,
+                             size_t dy_pitch)
 {
-    size_t vectors = (size_t)r->groups * SB_GROUP;
+    float s[8] = {0};
+    for (size_t v = 0; v < (size_t)r->groups * SB_GROUP; v++) {
+        size_t in_group = v % SB_GROUP * r->step * 8;
+        const float *xv = x + v / SB_GROUP * r->pitch + in_group;
+        const float *dv = d + v / SB_GROUP * dy_pitch + in_group;
+        for (size_t l = 0; l < 8; l++)
+            s[l] = fmaf(dv[l], xv[l], s[l]);
+    }
+    return ((s[0] + s[1]) + (s[2] + s[3])) + ((s[4] + s[5]) + (s[6] + s[7]));
+}
+
+static void contract(const struct sb_runs *r, const float *dy, size_t dy_row,
+                     size_t dy_pitch, float *const to[2])
+{
+    float *gradient = to[0];
     for (size_t i = 0; i < r->count; i++) {
         const struct sb_run *run = &r->run[i];
-        const float *row = dy + (run->row - r->row0) * dy_row;
-        for (size_t k = run->first; k < run->first + run->count; k++) {
-            float s[8] = {0};
-            for (size_t v = 0; v < vectors; v++) {
-                const float *x = r->strip + r->off[k] * 8 + v / 4 * r->pitch + v % 4 * 8;
-                const float *d = row + v / 4 * dy_pitch + v % 4 * 8;
-                for (size_t l = 0; l < 8; l++)
-                    s[l] = fmaf(d[l], x[l], s[l]);
-            }
-            gradient[k] +=
-                ((s[0] + s[1]) + (s[2] + s[3])) + ((s[4] + s[5]) + (s[6] + s[7]));
-        }
+        const float *d = dy + (run->row - r->row0) * dy_row;
+        for (size_t k = run->first; k < run->first + run->count; k++)
+            *gradient++ += contract_weight(r, r->strip + r->off[k] * 8, d, dy_pitch);
     }
 }
 
+#include "kernels/scalar_dense.h" /* on what is above */
+
 const struct sb_kernels sb_kernels_scalar = {
     .name = "scalar",
+    .lanes = 8,
     .pack = pack,
     .accumulate = accumulate,
     .contract = contract,
+    .dense = dense,
+    .outer = outer,
+    .fold = fold,
+    .linear = linear,
     SB_ELEMENTWISE_ROWS,
 };

@@ -17,40 +17,47 @@ enum {
     BAND_ROWS = 256, /* output rows whose sums fit the second-level cache, both streams */
     FEW_TILES = 32,  /* fewer, and bands are single parts, so that threads find work */
     FAR = 8 << 20,   /* bytes of activations from which they are far from the caches */
+    LINE = 16,       /* floats of a cache line */
 };
 
 /* ---- life ---------------------------------------------------------------------------- */
 
-static sb_status init(struct sb_sparse *s, const struct sb_conv *c, uint32_t max_batch,
-                      uint32_t capacity, const struct sb_corr_use *use)
+static sb_status init(struct sb_sparse *s, const struct sb_conv *c,
+                      const struct sb_corr_use *use)
 {
-    *s = (struct sb_sparse){.conv = *c, .max_batch = max_batch};
-    if (max_batch == 0)
+    *s = (struct sb_sparse){.conv = *c, .lanes = use->lanes, .max_batch = use->max_batch};
+    if (use->lanes != 8 && use->lanes != SB_MAX_LANES)
+        return sb_fail(SB_EARG, "a layer for kernels with %u lanes; there are 8 or %d",
+                       use->lanes, SB_MAX_LANES);
+    if (use->max_batch == 0)
         return sb_fail(SB_EARG, "a layer for batches of 0 images: must be at least 1");
-    if (capacity == 0 || capacity > sb_conv_weights(c))
+    if (use->capacity == 0 || use->capacity > sb_conv_weights(c))
         return sb_fail(SB_EARG, "%u of %u weights: must be at least 1 and at most all",
-                       capacity, sb_conv_weights(c));
-    sb_status st = sb_corr_init_forward(&s->forward, c, max_batch, capacity, use);
+                       use->capacity, sb_conv_weights(c));
+    sb_status st = sb_corr_init_forward(&s->forward, c, use);
     if (st != SB_OK)
         return st;
     s->perm = sb_malloc(sb_sparse_room_for(s), sizeof *s->perm);
     return s->perm ? SB_OK
-                   : sb_fail(SB_ENOMEM, "no memory to order %u weights", capacity);
+                   : sb_fail(SB_ENOMEM, "no memory to order %u weights", use->capacity);
 }
 
 sb_status sb_sparse_init_forward(struct sb_sparse *s, const struct sb_conv *c,
-                                 uint32_t max_batch, uint32_t capacity, bool sliced)
+                                 uint32_t lanes, uint32_t max_batch, uint32_t capacity,
+                                 bool sliced)
 {
-    const struct sb_corr_use use = {.sliced = sliced};
-    return init(s, c, max_batch, capacity, &use);
+    const struct sb_corr_use use = {
+        .lanes = lanes, .max_batch = max_batch, .capacity = capacity, .sliced = sliced};
+    return init(s, c, &use);
 }
 
-sb_status sb_sparse_init(struct sb_sparse *s, const struct sb_conv *c, uint32_t max_batch,
-                         uint32_t capacity)
+sb_status sb_sparse_init(struct sb_sparse *s, const struct sb_conv *c, uint32_t lanes,
+                         uint32_t max_batch, uint32_t capacity)
 {
-    const struct sb_corr_use use = {.gradient = true};
-    sb_status st = init(s, c, max_batch, capacity, &use);
-    return st == SB_OK ? sb_corr_init_backward(&s->backward, c, max_batch, capacity) : st;
+    const struct sb_corr_use use = {
+        .lanes = lanes, .max_batch = max_batch, .capacity = capacity, .gradient = true};
+    sb_status st = init(s, c, &use);
+    return st == SB_OK ? sb_corr_init_backward(&s->backward, c, &use) : st;
 }
 
 void sb_sparse_fini(struct sb_sparse *s)
@@ -127,7 +134,16 @@ static size_t strip_floats(const struct sb_corr *r)
 static size_t acc_floats(const struct sb_corr *r)
 {
     size_t rows = r->parts ? (size_t)band_parts(r, FEW_TILES, 1) * r->part_rows : 0;
-    return rows * sb_tile_vectors(&r->tile) * SB_LANES;
+    return rows * sb_tile_vectors(&r->tile) * r->lanes;
+}
+
+/* Floats of a chunk of the weight gradient's sums: both halves of the lanes, both streams. */
+static size_t gradient_floats(const struct sb_sparse *s)
+{
+    if (s->backward.capacity == 0)
+        return 0;
+    size_t most = sb_sparse_chunk_weights(s);
+    return most < s->forward.capacity ? 4 * most : 4 * (size_t)s->forward.capacity;
 }
 
 static size_t max_size(size_t a, size_t b)
@@ -141,7 +157,7 @@ static size_t round_line(size_t floats)
 }
 
 struct layout {
-    size_t strip, acc, eps, all; /* floats */
+    size_t strip, acc, eps, gradient, all; /* floats */
 };
 
 static struct layout layout(const struct sb_sparse *s)
@@ -150,18 +166,20 @@ static struct layout layout(const struct sb_sparse *s)
         .strip =
             round_line(max_size(strip_floats(&s->forward), strip_floats(&s->backward))),
         .acc = round_line(max_size(acc_floats(&s->forward), acc_floats(&s->backward))),
-        .eps = (SB_QUAD + 1) * SB_TILE_VECTORS * SB_LANES,
+        .eps = (size_t)(SB_QUAD + 1) * SB_TILE_VECTORS * s->lanes,
+        .gradient = round_line(gradient_floats(s)),
     };
-    l.all = l.strip + 2 * l.acc + l.eps;
+    l.all = l.strip + 2 * l.acc + l.eps + l.gradient;
     return l;
 }
 
-struct sb_sparse_room sb_sparse_room(const struct sb_sparse *s, void *scratch, int worker)
+struct sb_sparse_buffers sb_sparse_buffers(const struct sb_sparse *s, void *scratch,
+                                           int worker)
 {
     struct layout l = layout(s);
     float *at = (float *)scratch + (size_t)worker * l.all;
-    return (struct sb_sparse_room){at, at + l.strip, at + l.strip + l.acc,
-                                   at + l.strip + 2 * l.acc};
+    float *acc = at + l.strip, *var = acc + l.acc, *eps = var + l.acc;
+    return (struct sb_sparse_buffers){at, acc, var, eps, eps + l.eps};
 }
 
 size_t sb_sparse_scratch(const struct sb_sparse *s)
@@ -175,7 +193,7 @@ struct products;
 
 /* What becomes of a band's sums. */
 typedef void finish_fn(const struct products *p, const struct sb_box *box,
-                       const struct sb_sums *s, const struct sb_sparse_room *m);
+                       const struct sb_sums *s, const struct sb_sparse_buffers *m);
 
 struct products {
     const struct sb_env *env;
@@ -217,12 +235,12 @@ struct sb_window sb_sparse_window(const struct sb_corr *r, const struct sb_act *
 
 size_t sb_sparse_strip_vectors(const struct sb_corr *r, const struct sb_window *w)
 {
-    return (w->channel_end - w->channel) * (r->tile.strip_plane / SB_LANES);
+    return (w->channel_end - w->channel) * (r->tile.strip_plane / r->lanes);
 }
 
 /* Asks for what a later pack will read, so that it finds it in the second-level cache: a
  * window is many short pieces of rows, planes apart, which no hardware prefetcher follows. */
-static void ask_for(const struct sb_window *w)
+static void ask_for(const struct sb_window *w, size_t lanes)
 {
     const struct sb_side *s = w->side;
     const struct sb_tile *t = w->tile;
@@ -231,13 +249,13 @@ static void ask_for(const struct sb_window *w)
     int32_t height = (int32_t)(t->row_step * t->strip_rows), width = (int32_t)s->width;
     int32_t end = x0 + (int32_t)(s->step * t->phase_col[1]);
     x0 = x0 > 0 ? x0 : 0;
-    end = end < width ? end : width;
+    end = end < 0 ? 0 : end < width ? end : width;
     for (uint32_t c = w->channel; c < w->channel_end; c++)
         for (int32_t y = y0 > 0 ? y0 : 0; y < y0 + height && y < (int32_t)s->height;
              y += (int32_t)t->row_step) {
-            const float *row = w->data + c * w->plane + (size_t)y * s->width * SB_LANES;
-            for (int32_t x = x0; x < end; x += 2)
-                __builtin_prefetch(row + (size_t)x * SB_LANES, 0, 2);
+            const float *row = w->data + c * w->plane + (size_t)y * s->width * lanes;
+            for (size_t i = (size_t)x0 * lanes; i < (size_t)end * lanes; i += LINE)
+                __builtin_prefetch(row + i, 0, 2);
         }
 }
 
@@ -263,8 +281,8 @@ struct sb_runs sb_sparse_runs(const struct sb_corr *r, uint32_t block, uint32_t 
 struct piece {
     struct sb_box at;
     uint32_t part, part_end;
-    const struct sb_sparse_room *m;
-    struct sb_landing *landing; /* or NULL */
+    const struct sb_sparse_buffers *m;
+    struct sb_epilogue_at *epilogue; /* or NULL */
 };
 
 /* Puts a channel block of `in` into the strip, and asks for the next one. */
@@ -276,7 +294,7 @@ static void fill_strip(const struct products *p, const struct sb_act *in,
     if (block + 1 == p->corr->blocks || sb_act_size(in) * sizeof(float) < FAR)
         return;
     w = sb_sparse_window(p->corr, in, &c->at, block + 1);
-    ask_for(&w);
+    ask_for(&w, in->lanes);
 }
 
 /* What the tile sees of a sliced input, from the first row and column it does. */
@@ -286,7 +304,7 @@ static const float *seen_slice(const struct products *p, const struct piece *c)
     uint32_t row = v->stride * c->at.row;
     row -= row >= v->pad ? v->pad : row;
     return sb_act_pixel(p->in, c->at.block, row, v->stride * c->at.col) -
-           v->pad * (size_t)SB_LANES;
+           v->pad * (size_t)p->in->lanes;
 }
 
 /* The strip times the weights of its channel block. */
@@ -302,7 +320,7 @@ static void add_stream(const struct products *p, const struct piece *c, uint32_t
         rs.run += edge;
         rs.first = block == 0;
         rs.start = start;
-        rs.landing = block + 1 == r->blocks ? c->landing : NULL;
+        rs.epilogue = block + 1 == r->blocks ? c->epilogue : NULL;
         p->env->kernels->accumulate(&rs, weight, acc);
     }
 }
@@ -326,16 +344,16 @@ static void add_block(const struct products *p, const struct piece *c, uint32_t 
 /* A tile of slices is done row by row. */
 static void next_row(const struct products *p, struct piece *c)
 {
-    assert(c->landing); /* slices land: check_slices */
+    assert(c->epilogue); /* slices land: check_slices */
     c->at.row++;
-    sb_sparse_land_lower(c->landing, p->forward->tail, p->y);
+    sb_sparse_epilogue_lower(c->epilogue, p->forward->epilogue, p->y);
 }
 
 static void products_chunk(void *context, size_t chunk, int worker)
 {
     const struct products *p = context;
     const struct sb_corr *r = p->corr;
-    struct sb_sparse_room m = sb_sparse_room(p->sparse, p->scratch, worker);
+    struct sb_sparse_buffers m = sb_sparse_buffers(p->sparse, p->scratch, worker);
     uint32_t part = (uint32_t)(chunk % p->bands) * p->band_parts;
     struct piece c = {
         .at = sb_corr_tile(r, (uint32_t)(chunk / p->bands)),
@@ -343,10 +361,10 @@ static void products_chunk(void *context, size_t chunk, int worker)
         .part_end = part + p->band_parts < r->parts ? part + p->band_parts : r->parts,
         .m = &m,
     };
-    struct sb_landing land;
+    struct sb_epilogue_at land;
     if (p->lands) {
-        land = sb_sparse_landing(r, p->forward->tail, p->y, &c.at);
-        c.landing = &land;
+        land = sb_sparse_epilogue(r, p->forward->epilogue, p->y, &c.at);
+        c.epilogue = &land;
     }
     for (uint32_t row = 0; row < (r->sliced ? c.at.height : 1); row++) {
         for (uint32_t block = 0; block < r->blocks; block++)
@@ -375,18 +393,25 @@ static void run_products(struct products *p, void *scratch)
 /* ---- forward ------------------------------------------------------------------------- */
 
 static void finish_forward(const struct products *p, const struct sb_box *box,
-                           const struct sb_sums *s, const struct sb_sparse_room *m)
+                           const struct sb_sums *s, const struct sb_sparse_buffers *m)
 {
     struct sb_outcome o = {.noise = p->forward->noise,
-                           .tail = p->forward->tail,
+                           .epilogue = p->forward->epilogue,
                            .y = p->y,
                            .slope = p->slope,
-                           .room = m->eps};
+                           .scratch = m->eps};
     sb_epilogue_forward(p->env, &p->corr->to, box, s, &o);
 }
 
-sb_status sb_sparse_check_batch(const struct sb_sparse *s, const struct sb_act *a)
+sb_status sb_sparse_check_batch(const struct sb_env *env, const struct sb_sparse *s,
+                                const struct sb_act *a)
 {
+    uint32_t lanes = env->kernels->lanes;
+    if (lanes != s->lanes || (a && a->lanes != lanes))
+        return sb_fail(SB_EARG,
+                       "kernels with %u lanes on a layer planned for %u and activations "
+                       "of %u",
+                       lanes, s->lanes, a ? a->lanes : lanes);
     if (a && a->batch > s->max_batch)
         return sb_fail(SB_EARG,
                        "a batch of %u images; the layer was planned for up to %u",
@@ -403,7 +428,7 @@ static sb_status check_slices(const struct sb_sparse *s, const struct sb_forward
                        x->sliced ? "sliced" : "plain");
     if (s->forward.sliced && w->s2)
         return sb_fail(SB_EARG, "a layer with sliced inputs takes no variances");
-    if ((s->forward.sliced || y->sliced) && !sb_sparse_lands(&s->forward, w))
+    if ((s->forward.sliced || y->sliced) && !sb_sparse_stores_directly(&s->forward, w))
         return sb_fail(SB_EARG, "outputs of a layer with slices must land");
     return SB_OK;
 }
@@ -412,7 +437,7 @@ sb_status sb_sparse_forward(const struct sb_env *env, const struct sb_sparse *s,
                             const struct sb_forward *w, const struct sb_act *x,
                             struct sb_act *y, struct sb_act *slope, void *scratch)
 {
-    sb_status st = sb_sparse_check_batch(s, x);
+    sb_status st = sb_sparse_check_batch(env, s, x);
     if (st == SB_OK)
         st = sb_check_forward(&s->conv, w, x, y, slope);
     if (st == SB_OK)
@@ -427,7 +452,7 @@ sb_status sb_sparse_forward(const struct sb_env *env, const struct sb_sparse *s,
         .w1 = w->mu,
         .w2 = w->s2,
         .start = w->bias,
-        .lands = sb_sparse_lands(&s->forward, w),
+        .lands = sb_sparse_stores_directly(&s->forward, w),
         .finish = finish_forward,
         .forward = w,
         .y = y,
@@ -440,7 +465,8 @@ sb_status sb_sparse_forward(const struct sb_env *env, const struct sb_sparse *s,
 /* ---- input gradient ------------------------------------------------------------------ */
 
 static void finish_input_gradient(const struct products *p, const struct sb_box *box,
-                                  const struct sb_sums *s, const struct sb_sparse_room *m)
+                                  const struct sb_sums *s,
+                                  const struct sb_sparse_buffers *m)
 {
     (void)m;
     sb_epilogue_gradient(p->env, &p->corr->to, box, s, p->x, p->y, p->add);
@@ -451,7 +477,7 @@ sb_status sb_sparse_input_gradient(const struct sb_env *env, const struct sb_spa
                                    const float *s2_t, struct sb_act *dx, int add,
                                    void *scratch)
 {
-    sb_status st = sb_sparse_check_batch(s, b->dy);
+    sb_status st = sb_sparse_check_batch(env, s, b->dy);
     if (st == SB_OK)
         st = sb_check_input_gradient(&s->conv, b, dx);
     if (st != SB_OK)

@@ -1,7 +1,7 @@
 /* sparse - a layer's three products, computed with the weights that exist.
  *
  * For a Bayesian layer with posterior mean mu and variance s2 on the pattern
- * (METHOD: local reparameterisation), * being the layer's convolution:
+ * (method.md 1: local reparameterisation), * being the layer's convolution:
  *
  *     forward          m = mu * x + bias,  v = s2 * x^2
  *                      y = m + sqrt(v + 1e-8) eps,  slope = eps / (2 sqrt(v + 1e-8))
@@ -30,21 +30,22 @@
 
 struct sb_sparse {
     struct sb_conv conv;
-    uint32_t max_batch;
+    uint32_t lanes, max_batch;
     struct sb_corr forward, backward;
     uint32_t
         *perm; /* [edges * capacity] owned: weight k of backward or, if there is none, of
                      * forward is the pattern's perm[k] */
 };
 
-/* capacity: the most weights a pattern will have. The caller calls sb_sparse_fini, also
- * after a failure. */
-sb_status sb_sparse_init(struct sb_sparse *s, const struct sb_conv *c, uint32_t max_batch,
-                         uint32_t capacity);
+/* For kernels with that many lanes. capacity: the most weights a pattern will have. The
+ * caller calls sb_sparse_fini, also after a failure. */
+sb_status sb_sparse_init(struct sb_sparse *s, const struct sb_conv *c, uint32_t lanes,
+                         uint32_t max_batch, uint32_t capacity);
 /* The same without input and weight gradient. Forward then takes weights as sb_sparse_arrange
  * gives them. sliced: its inputs are, and it never gets variances. */
 sb_status sb_sparse_init_forward(struct sb_sparse *s, const struct sb_conv *c,
-                                 uint32_t max_batch, uint32_t capacity, bool sliced);
+                                 uint32_t lanes, uint32_t max_batch, uint32_t capacity,
+                                 bool sliced);
 void sb_sparse_fini(struct sb_sparse *s);
 
 /* Checks and takes over a pattern in compressed rows: row_ptr[out + 1], col[nnz] strictly

@@ -8,15 +8,19 @@
 #include "kernels/sparse.h"
 
 /* A worker's piece of the scratch memory. */
-struct sb_sparse_room {
-    float *strip; /* [channels of a block][strip plane] */
-    float *acc;   /* [band rows][tile vectors][8], sums of the first stream */
-    float *var;   /* the same, of the second */
-    float *eps;   /* [SB_QUAD + 1][tile vectors][8] */
+struct sb_sparse_buffers {
+    float *strip;    /* [channels of a block][strip plane] */
+    float *acc;      /* [band rows][tile vectors][lanes], sums of the first stream */
+    float *var;      /* the same, of the second */
+    float *eps;      /* [SB_QUAD + 1][tile vectors][lanes] */
+    float *gradient; /* [2 streams][2 parts][weights of a chunk], see sparse_weight.c */
 };
 
-struct sb_sparse_room sb_sparse_room(const struct sb_sparse *s, void *scratch,
-                                     int worker);
+/* Weights of a chunk of the weight gradient, at most. */
+size_t sb_sparse_chunk_weights(const struct sb_sparse *s);
+
+struct sb_sparse_buffers sb_sparse_buffers(const struct sb_sparse *s, void *scratch,
+                                           int worker);
 
 static inline uint32_t sb_tile_vectors(const struct sb_tile *t)
 {
@@ -36,16 +40,19 @@ struct sb_runs sb_sparse_runs(const struct sb_corr *r, uint32_t block, uint32_t 
 
 /* Whether sums can be stored as they leave the registers: tiles are rows of pixels and
  * none hangs over, and there is no second stream to mix them with. */
-bool sb_sparse_lands(const struct sb_corr *r, const struct sb_forward *w);
+bool sb_sparse_stores_directly(const struct sb_corr *r, const struct sb_forward *w);
 
 /* Where those of the tile at `at` go, of a tile of slices those of its first row; t may be
  * NULL. And a row further down. */
-struct sb_landing sb_sparse_landing(const struct sb_corr *r, const struct sb_tail *t,
-                                    const struct sb_act *y, const struct sb_box *at);
-void sb_sparse_land_lower(struct sb_landing *l, const struct sb_tail *t,
-                          const struct sb_act *y);
+struct sb_epilogue_at sb_sparse_epilogue(const struct sb_corr *r,
+                                         const struct sb_epilogue *t,
+                                         const struct sb_act *y, const struct sb_box *at);
+void sb_sparse_epilogue_lower(struct sb_epilogue_at *l, const struct sb_epilogue *t,
+                              const struct sb_act *y);
 
-/* SB_EARG when there are more images than the layer was planned for. */
-sb_status sb_sparse_check_batch(const struct sb_sparse *s, const struct sb_act *a);
+/* SB_EARG when there are more images than the layer was planned for, or kernels, layer and
+ * activations do not have the same lanes. */
+sb_status sb_sparse_check_batch(const struct sb_env *env, const struct sb_sparse *s,
+                                const struct sb_act *a);
 
 #endif

@@ -1,7 +1,11 @@
 /* sparse_weight - driver of the weight gradient.
  *
  * A chunk is some channel blocks and one part of the rows, and walks all tiles: a weight's
- * sum is owned by one chunk, so no partial sums are folded.
+ * sum is owned by one chunk. The gradient of a weight is the sum, over tiles in their order,
+ * of what the images with numbers 0 to 7 modulo 16 contribute, plus the same of the others;
+ * within a tile each of these images' lanes adds up vector after vector, and the eight lanes
+ * are folded (lanes.h). Kernels with 16 lanes give both sums at once. With 8, a tile of one
+ * block of images belongs to one of them; in a tile of several, every other vector does.
  */
 #include <string.h>
 
@@ -34,17 +38,50 @@ static struct dy_view view_dy(const struct sb_corr *r, const struct sb_act *dy,
     if (t->blocks == 1 && at.row + t->height <= r->to.height &&
         at.col + t->width <= r->to.width) {
         size_t pixel = (size_t)at.row * r->to.width + at.col;
-        return (struct dy_view){sb_act_plane(dy, at.block, row) + pixel * SB_LANES,
-                                dy->plane, (size_t)r->to.width * SB_LANES};
+        return (struct dy_view){sb_act_plane(dy, at.block, row) + pixel * r->lanes,
+                                dy->plane, (size_t)r->to.width * r->lanes};
     }
-    size_t n = sb_tile_vectors(t);
+    size_t n = (size_t)sb_tile_vectors(t) * r->lanes;
     for (uint32_t o = row; o < row_end; o++)
-        sb_box_gather(&r->to, &at, dy, o, copy + (o - row) * n * SB_LANES);
-    return (struct dy_view){copy, n * SB_LANES, SB_GROUP * SB_LANES};
+        sb_box_gather(&r->to, &at, dy, o, copy + (o - row) * n);
+    return (struct dy_view){copy, n, (size_t)SB_GROUP * r->lanes};
+}
+
+/* The sums of one channel block's weights, in the order of its runs. */
+struct block_sums {
+    float *at;    /* [2 streams][2 parts][count] */
+    size_t count; /* weights */
+};
+
+static float *part_of(const struct block_sums *b, int stream, size_t part)
+{
+    return b->at + (2 * (size_t)stream + part) * b->count;
+}
+
+static void contract(const struct gradient *g, const struct sb_runs *rs,
+                     const struct dy_view *d, uint32_t image_block,
+                     const struct block_sums *b, int stream)
+{
+    const struct sb_kernels *k = g->env->kernels;
+    const struct sb_corr *r = &g->sparse->forward;
+    float *to[2] = {part_of(b, stream, 0), part_of(b, stream, 1)};
+    if (r->lanes == SB_PARTIALS) {
+        k->contract(rs, d->data, d->row, d->pitch, to);
+    } else if (r->tile.blocks == 1) {
+        k->contract(rs, d->data, d->row, d->pitch, &to[image_block % 2]);
+    } else {
+        struct sb_runs half = *rs;
+        half.groups /= 2;
+        half.pitch *= 2;
+        half.step = 2;
+        for (size_t p = 0; p < 2; p++, half.strip += r->lanes)
+            k->contract(&half, d->data + p * r->lanes, d->row, 2 * d->pitch, &to[p]);
+    }
 }
 
 static void gradient_tile(const struct gradient *g, struct sb_box at, uint32_t block,
-                          uint32_t part, const struct sb_sparse_room *m)
+                          uint32_t part, const struct sb_sparse_buffers *m,
+                          const struct block_sums *sums)
 {
     const struct sb_kernels *k = g->env->kernels;
     const struct sb_corr *r = &g->sparse->forward;
@@ -54,22 +91,22 @@ static void gradient_tile(const struct gradient *g, struct sb_box at, uint32_t b
     struct sb_runs rs = sb_sparse_runs(r, block, part, row, m->strip);
     struct dy_view d = view_dy(r, g->b->dy, at, row, row_end, m->acc);
     k->pack(&w, m->strip);
-    k->contract(&rs, d.data, d.row, d.pitch, g->dmu);
+    contract(g, &rs, &d, at.block, sums, 0);
     if (!g->b->dv)
         return;
     k->square(m->strip, sb_sparse_strip_vectors(r, &w));
     d = view_dy(r, g->b->dv, at, row, row_end, m->acc);
-    k->contract(&rs, d.data, d.row, d.pitch, g->ds2);
+    contract(g, &rs, &d, at.block, sums, 1);
 }
 
-static void clear_gradient(const struct gradient *g, uint32_t block, uint32_t part)
+/* A weight's two sums become its gradient, in the order of the pattern. */
+static void fold_stream(const struct sb_runs *rs, const struct block_sums *b, int stream,
+                        float *gradient)
 {
-    struct sb_runs rs = sb_sparse_runs(&g->sparse->forward, block, part, 0, NULL);
-    for (size_t i = 0; i < rs.count; i++) {
-        memset(g->dmu + rs.run[i].first, 0, rs.run[i].count * sizeof(float));
-        if (g->b->dv)
-            memset(g->ds2 + rs.run[i].first, 0, rs.run[i].count * sizeof(float));
-    }
+    const float *lower = part_of(b, stream, 0), *upper = part_of(b, stream, 1);
+    for (size_t i = 0; i < rs->count; i++)
+        for (uint32_t k = 0; k < rs->run[i].count; k++)
+            gradient[rs->run[i].first + k] = *lower++ + *upper++;
 }
 
 static void gradient_chunk(void *context, size_t chunk, int worker)
@@ -78,14 +115,35 @@ static void gradient_chunk(void *context, size_t chunk, int worker)
     const struct sb_corr *r = &g->sparse->forward;
     uint32_t part = (uint32_t)(chunk % r->parts);
     uint32_t block = (uint32_t)(chunk / r->parts) * g->blocks;
-    uint32_t block_end = block + g->blocks < r->blocks ? block + g->blocks : r->blocks;
-    struct sb_sparse_room m = sb_sparse_room(g->sparse, g->scratch, worker);
-    for (uint32_t b = block; b < block_end; b++)
-        clear_gradient(g, b, part);
+    uint32_t blocks = block + g->blocks < r->blocks ? g->blocks : r->blocks - block;
+    struct sb_sparse_buffers m = sb_sparse_buffers(g->sparse, g->scratch, worker);
+    struct block_sums sums[MOST_BLOCKS];
+    size_t used = 0;
+    for (uint32_t b = 0; b < blocks; b++) {
+        struct sb_runs rs = sb_sparse_runs(r, block + b, part, 0, NULL);
+        sums[b] = (struct block_sums){.at = m.gradient + used};
+        for (size_t i = 0; i < rs.count; i++)
+            sums[b].count += rs.run[i].count;
+        used += 4 * sums[b].count;
+    }
+    memset(m.gradient, 0, used * sizeof(float));
     uint32_t tiles = sb_corr_tiles(r, g->b->x->blocks);
     for (uint32_t t = 0; t < tiles; t++)
-        for (uint32_t b = block; b < block_end; b++)
-            gradient_tile(g, sb_corr_tile(r, t), b, part, &m);
+        for (uint32_t b = 0; b < blocks; b++)
+            gradient_tile(g, sb_corr_tile(r, t), block + b, part, &m, &sums[b]);
+    for (uint32_t b = 0; b < blocks; b++) {
+        struct sb_runs rs = sb_sparse_runs(r, block + b, part, 0, NULL);
+        fold_stream(&rs, &sums[b], 0, g->dmu);
+        if (g->b->dv)
+            fold_stream(&rs, &sums[b], 1, g->ds2);
+    }
+}
+
+size_t sb_sparse_chunk_weights(const struct sb_sparse *s)
+{
+    const struct sb_corr *r = &s->forward;
+    size_t cols = (size_t)r->block_channels * s->conv.kh * s->conv.kw;
+    return MOST_BLOCKS * r->part_rows * cols;
 }
 
 /* Channel blocks of a chunk: the more, the more often a tile of dy is found in cache; but
@@ -101,7 +159,7 @@ sb_status sb_sparse_weight_gradient(const struct sb_env *env, const struct sb_sp
                                     const struct sb_backward *b, float *dmu, float *ds2,
                                     void *scratch)
 {
-    sb_status st = sb_sparse_check_batch(s, b->dy);
+    sb_status st = sb_sparse_check_batch(env, s, b->dy);
     if (st == SB_OK)
         st = sb_check_weight_gradient(&s->conv, b);
     if (st != SB_OK)

@@ -5,97 +5,37 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "model/checksum.h"
+#include "data/identity.h"
 #include "model/fields.h"
-#include "model/member_file.h"
-#include "model/model_format.h"
-#include "model/recipe_diff.h"
+#include "model/trained_file.h"
 
 #define CHECKPOINT_FORMAT "sebays-checkpoint"
-enum { CHECKPOINT_VERSION = 1, KEY_BYTES = 96 };
-
-/* ---- the network's arrays ---------------------------------------------------------- */
-
-enum { MOST_PARTS = 6 };
-
-struct part {
-    const char *name;
-    float *data;
-    struct sb_shape shape;
-};
-
-/* All float arrays of a layer that training changes. */
-static size_t weight_parts(const struct sb_weight *w, const struct sb_arch_node *n,
-                           struct part *out)
-{
-    struct sb_shape all = w->dense ? sb_member_shape(n) : (struct sb_shape){1, {w->nnz}};
-    struct sb_shape outs = {1, {w->conv.out}};
-    const struct part part[MOST_PARTS] = {
-        {"mu", w->mu, all},      {"mu_momentum", w->mu_momentum, all},
-        {"rho", w->rho, all},    {"rho_momentum", w->rho_momentum, all},
-        {"bias", w->bias, outs}, {"bias_momentum", w->bias_momentum, outs}};
-    size_t parts = 0;
-    for (size_t i = 0; i < MOST_PARTS; i++)
-        if (part[i].data)
-            out[parts++] = part[i];
-    return parts;
-}
-
-static size_t norm_parts(const struct sb_net_norm *m, struct part *out)
-{
-    struct sb_shape s = {1, {m->norm.channels}};
-    const struct part part[MOST_PARTS] = {{"weight", m->norm.gamma, s},
-                                          {"bias", m->norm.beta, s},
-                                          {"weight_momentum", m->gamma_momentum, s},
-                                          {"bias_momentum", m->beta_momentum, s},
-                                          {"running_mean", m->norm.running_mean, s},
-                                          {"running_var", m->norm.running_var, s}};
-    memcpy(out, part, sizeof part);
-    return MOST_PARTS;
-}
-
-/* Parts of node k; none unless it has parameters. */
-static size_t node_parts(const struct sb_net *net, uint32_t k, struct part *out)
-{
-    const struct sb_arch_node *n = &net->arch.node[k];
-    uint32_t param = net->node[k].param;
-    if (n->kind == SB_NODE_WEIGHT)
-        return weight_parts(&net->weight[param], n, out);
-    return n->kind == SB_NODE_NORM ? norm_parts(&net->norm[param], out) : 0;
-}
-
-/* The sparse layer of node k, or NULL. */
-static struct sb_weight *sparse_layer(const struct sb_net *net, uint32_t k)
-{
-    if (net->arch.node[k].kind != SB_NODE_WEIGHT)
-        return NULL;
-    struct sb_weight *w = &net->weight[net->node[k].param];
-    return w->dense ? NULL : w;
-}
+enum { CHECKPOINT_VERSION = 2, KEY_BYTES = 96 };
 
 /* ---- writing ----------------------------------------------------------------------- */
 
-/* position: what is left of the room for all layers' positions. */
-static sb_status put_node(struct sb_st_writer *w, const struct sb_net *net, uint32_t k,
-                          int32_t **position)
+/* A record of the network, its momentum and, of a sparse layer's mu, positions; position:
+ * what is left of the memory for all layers' positions. */
+static sb_status put_param(struct sb_st_writer *w, const struct sb_net *net,
+                           const struct sb_param *p, int32_t **position)
 {
     struct sb_field f;
-    struct part part[MOST_PARTS];
-    size_t parts = node_parts(net, k, part);
-    const struct sb_weight *sparse = sparse_layer(net, k);
-    sb_status st = SB_OK;
-    sb_field_begin(&f, "net", net->arch.node[k].name);
-    for (size_t i = 0; st == SB_OK && i < parts; i++)
-        st = sb_st_writer_add(w, sb_field_part(&f, part[i].name), SB_F32,
-                              part[i].shape.ndim, part[i].shape.dim, part[i].data);
-    if (st == SB_OK && sparse) {
-        size_t nnz = sparse->nnz;
-        st = sb_pattern_positions(&sparse->pattern, *position);
-        if (st == SB_OK)
-            st = sb_st_writer_add(w, sb_field_part(&f, "positions"), SB_I32, 1, &nnz,
-                                  *position);
-        *position += nnz;
-    }
+    char name[KEY_BYTES];
+    struct sb_shape s = sb_param_shape(p);
+    sb_field_begin(&f, "net", p->layer);
+    snprintf(name, sizeof name, "%s_momentum", p->part);
+    sb_status st =
+        sb_st_writer_add(w, sb_field_part(&f, p->part), SB_F32, s.ndim, s.dim, p->value);
+    if (st == SB_OK && p->momentum)
+        st = sb_st_writer_add(w, sb_field_part(&f, name), SB_F32, s.ndim, s.dim,
+                              p->momentum);
+    if (st != SB_OK || p->role != SB_PARAM_MU || net->weight[p->weight].dense)
+        return st;
+    st = sb_pattern_positions(&net->weight[p->weight].pattern, *position);
+    if (st == SB_OK)
+        st = sb_st_writer_add(w, sb_field_part(&f, "positions"), SB_I32, s.ndim, s.dim,
+                              *position);
+    *position += p->count;
     return st;
 }
 
@@ -118,6 +58,18 @@ static sb_status put_state(struct sb_st_writer *w, const struct sb_checkpoint *c
     return st;
 }
 
+/* How many weights of each layer exist; NULL: no memory. */
+static json_t *list_active(const struct sb_net *net)
+{
+    json_t *list = json_array();
+    for (uint32_t i = 0; list && i < net->arch.weights; i++)
+        if (json_array_append_new(list, json_integer(net->weight[i].nnz)) != 0) {
+            json_decref(list);
+            return NULL;
+        }
+    return list;
+}
+
 static sb_status put_metadata(struct sb_st_writer *w, const struct sb_checkpoint *c)
 {
     sb_status st = sb_st_writer_meta(w, "format", CHECKPOINT_FORMAT);
@@ -125,34 +77,44 @@ static sb_status put_metadata(struct sb_st_writer *w, const struct sb_checkpoint
         st = sb_fields_put_integer(w, "version", CHECKPOINT_VERSION);
     if (st == SB_OK)
         st = sb_st_writer_meta(w, "recipe", c->recipe);
+    if (st == SB_OK && c->data)
+        st = sb_st_writer_meta(w, "data", c->data);
+    if (st == SB_OK)
+        st = sb_fields_put_json(w, "active", list_active(c->net));
     if (st == SB_OK)
         st = put_state(w, c);
     if (st == SB_OK)
-        st = sb_fields_put_json(w, "members", sb_model_figures(c->member, c->members));
+        st = sb_fields_put_json(w, "trained",
+                                sb_model_figures(c->trained, c->trained_count));
     if (st == SB_OK)
         st = sb_fields_put_json(
             w, "best", sb_model_figures(c->best, c->best && c->has_best ? 1 : 0));
+    if (st == SB_OK)
+        st = sb_fields_put_json(
+            w, "kept", sb_model_figures(c->kept, c->kept && c->has_kept ? 1 : 0));
     return st;
 }
 
 static sb_status put_tensors(struct sb_st_writer *w, const struct sb_checkpoint *c,
                              int32_t *position)
 {
-    const struct sb_arch *a = &c->net->arch;
     char name[KEY_BYTES];
     sb_status st = SB_OK;
-    for (uint32_t k = 0; st == SB_OK && k < a->nodes; k++)
-        st = put_node(w, c->net, k, &position);
-    for (size_t i = 0; st == SB_OK && i < c->arrays; i++) {
+    for (uint32_t i = 0; st == SB_OK && i < c->net->params.n; i++)
+        st = put_param(w, c->net, &c->net->params.param[i], &position);
+    size_t arrays = !c->has_arrays || *c->has_arrays ? c->arrays : 0;
+    for (size_t i = 0; st == SB_OK && i < arrays; i++) {
         snprintf(name, sizeof name, "array.%s", c->array[i].name);
         st = sb_st_writer_add(w, name, SB_F32, 1, &c->array[i].count, c->array[i].data);
     }
-    for (uint32_t i = 0; st == SB_OK && i < c->members; i++) {
-        snprintf(name, sizeof name, "member%u", i);
-        st = sb_member_put(w, name, a, &c->member[i]);
+    for (uint32_t i = 0; st == SB_OK && i < c->trained_count; i++) {
+        snprintf(name, sizeof name, "trained%u", i);
+        st = sb_trained_put(w, name, &c->trained[i]);
     }
     if (st == SB_OK && c->best && c->has_best)
-        st = sb_member_put(w, "best", a, c->best);
+        st = sb_trained_put(w, "best", c->best);
+    if (st == SB_OK && c->kept && c->has_kept)
+        st = sb_trained_put(w, "kept", c->kept);
     return st;
 }
 
@@ -172,10 +134,8 @@ static sb_status put_checksum(struct sb_st_writer *w)
 sb_status sb_checkpoint_write(const struct sb_checkpoint *c, const char *path)
 {
     size_t count = 0;
-    for (uint32_t k = 0; k < c->net->arch.nodes; k++) {
-        const struct sb_weight *sparse = sparse_layer(c->net, k);
-        count += sparse ? sparse->nnz : 0;
-    }
+    for (uint32_t i = 0; i < c->net->arch.weights; i++)
+        count += c->net->weight[i].dense ? 0 : c->net->weight[i].nnz;
     struct sb_st_writer w = {0};
     int32_t *position = sb_malloc(count, sizeof *position); /* of all sparse layers */
     sb_status st;
@@ -282,73 +242,81 @@ done:
     return st;
 }
 
-static sb_status get_net(struct sb_fields *f, struct sb_net *net)
+static sb_status get_param(struct sb_fields *f, struct sb_net *net,
+                           const struct sb_param *p)
 {
-    sb_status st = SB_OK;
-    for (uint32_t k = 0; st == SB_OK && k < net->arch.nodes; k++) {
-        struct sb_field name;
-        struct part part[MOST_PARTS];
-        struct sb_weight *sparse = sparse_layer(net, k);
-        size_t parts = node_parts(net, k, part);
-        sb_field_begin(&name, "net", net->arch.node[k].name);
-        for (size_t i = 0; st == SB_OK && i < parts; i++)
-            st = sb_fields_f32(f, sb_field_part(&name, part[i].name), &part[i].shape,
-                               part[i].data);
-        if (st == SB_OK && sparse)
-            st = get_pattern(f, sb_field_part(&name, "positions"), sparse);
-    }
+    struct sb_field name;
+    char momentum[KEY_BYTES];
+    struct sb_shape s = sb_param_shape(p);
+    sb_field_begin(&name, "net", p->layer);
+    snprintf(momentum, sizeof momentum, "%s_momentum", p->part);
+    sb_status st = sb_fields_f32(f, sb_field_part(&name, p->part), &s, p->value);
+    if (st == SB_OK && p->momentum)
+        st = sb_fields_f32(f, sb_field_part(&name, momentum), &s, p->momentum);
+    if (st == SB_OK && p->role == SB_PARAM_MU && !net->weight[p->weight].dense)
+        st = get_pattern(f, sb_field_part(&name, "positions"), &net->weight[p->weight]);
     return st;
 }
 
-/* Reads a member and its figures over *m, which is freed first. */
-static sb_status get_member(struct sb_fields *f, const char *prefix,
-                            const struct sb_net *net, const json_t *figures,
-                            struct sb_member *m)
+static sb_status get_net(struct sb_fields *f, struct sb_net *net)
 {
-    struct sb_member read;
+    sb_status st = SB_OK;
+    for (uint32_t i = 0; st == SB_OK && i < net->params.n; i++)
+        st = get_param(f, net, &net->params.param[i]);
+    return st;
+}
+
+/* Reads a trained network and its figures over *m, which is freed first. */
+static sb_status get_trained(struct sb_fields *f, const char *prefix,
+                             const struct sb_net *net, const json_t *figures,
+                             struct sb_trained *m)
+{
+    struct sb_trained read;
     bool gauss = net->arch.weights > 0 && net->weight[0].gauss;
-    sb_status st = sb_member_get(f, prefix, &net->arch, gauss, &read);
+    sb_status st = sb_trained_get(f, prefix, &net->arch, gauss, &read);
     if (st == SB_OK) {
-        st = sb_member_from_json(figures, prefix, &read);
+        st = sb_trained_from_json(figures, prefix, &read);
         if (st != SB_OK)
             st = sb_fail(st, "%s: metadata: %s", f->st->path, sb_message());
     }
     if (st != SB_OK) {
-        sb_member_fini(&read);
+        sb_trained_fini(&read);
         return st;
     }
-    sb_member_fini(m);
+    sb_trained_fini(m);
     *m = read;
     return SB_OK;
 }
 
-static sb_status get_members(struct sb_fields *f, struct sb_checkpoint *c)
+static sb_status get_all_trained(struct sb_fields *f, struct sb_checkpoint *c)
 {
-    json_t *members;
-    char prefix[SB_MEMBER_PREFIX];
-    sb_status st = sb_fields_json(f->st, "members", &members);
-    if (st == SB_OK && json_array_size(members) > c->room)
-        st = sb_fail(SB_EFORMAT, "%s: has %zu finished members, at most %u are expected",
-                     f->st->path, json_array_size(members), c->room);
-    for (uint32_t i = 0; st == SB_OK && i < json_array_size(members); i++) {
-        snprintf(prefix, sizeof prefix, "member%u", i);
-        st = get_member(f, prefix, c->net, json_array_get(members, i), &c->member[i]);
+    json_t *trained;
+    char prefix[SB_TRAINED_PREFIX];
+    sb_status st = sb_fields_json(f->st, "trained", &trained);
+    if (st == SB_OK && json_array_size(trained) > c->capacity)
+        st = sb_fail(SB_EFORMAT, "%s: has %zu finished networks, at most %u are expected",
+                     f->st->path, json_array_size(trained), c->capacity);
+    for (uint32_t i = 0; st == SB_OK && i < json_array_size(trained); i++) {
+        snprintf(prefix, sizeof prefix, "trained%u", i);
+        st = get_trained(f, prefix, c->net, json_array_get(trained, i), &c->trained[i]);
     }
     if (st == SB_OK)
-        c->members = (uint32_t)json_array_size(members);
-    json_decref(members);
+        c->trained_count = (uint32_t)json_array_size(trained);
+    json_decref(trained);
     return st;
 }
 
-static sb_status get_best(struct sb_fields *f, struct sb_checkpoint *c)
+/* One that may be there, "best" or "kept"; NULL: nobody asks. */
+static sb_status get_optional(struct sb_fields *f, const char *name,
+                              const struct sb_net *net, struct sb_trained *m, bool *has)
 {
-    json_t *best;
-    sb_status st = sb_fields_json(f->st, "best", &best);
+    json_t *figures;
+    sb_status st = sb_fields_json(f->st, name, &figures);
     if (st == SB_OK)
-        c->has_best = c->best && json_array_size(best) > 0;
-    if (st == SB_OK && c->has_best)
-        st = get_member(f, "best", c->net, json_array_get(best, 0), c->best);
-    json_decref(best);
+        *has = m && json_array_size(figures) > 0;
+    if (st == SB_OK && *has)
+        st = get_trained(f, name, net, json_array_get(figures, 0), m);
+    json_decref(figures);
     return st;
 }
 
@@ -360,18 +328,70 @@ static sb_status get_tensors(struct sb_checkpoint *c, const struct sb_st *st)
         s = get_net(&f, c->net);
     for (size_t i = 0; s == SB_OK && i < c->arrays; i++) {
         char name[KEY_BYTES];
-        struct sb_shape shape = {1, {c->array[i].count}};
         snprintf(name, sizeof name, "array.%s", c->array[i].name);
+        if (c->has_arrays && i == 0 && !(*c->has_arrays = sb_fields_lookup(&f, name)))
+            break;
+        struct sb_shape shape = {1, {c->array[i].count}};
         s = sb_fields_f32(&f, name, &shape, c->array[i].data);
     }
     if (s == SB_OK)
-        s = get_members(&f, c);
+        s = get_all_trained(&f, c);
     if (s == SB_OK)
-        s = get_best(&f, c);
+        s = get_optional(&f, "best", c->net, c->best, &c->has_best);
+    if (s == SB_OK)
+        s = get_optional(&f, "kept", c->net, c->kept, &c->has_kept);
     if (s == SB_OK)
         s = sb_fields_finish(&f, "checkpoint");
     sb_fields_fini(&f);
     return s;
+}
+
+/* active: [net->arch.weights] */
+static sb_status get_active(const struct sb_st *st, const struct sb_net *net,
+                            uint32_t *active)
+{
+    json_t *list;
+    uint32_t layers = net->arch.weights;
+    sb_status s = sb_fields_json(st, "active", &list);
+    if (s == SB_OK && json_array_size(list) != layers)
+        s = sb_fail(SB_EFORMAT, "%s: metadata \"active\": has %zu layers, want %u",
+                    st->path, json_array_size(list), layers);
+    for (uint32_t i = 0; s == SB_OK && i < layers; i++) {
+        uint32_t all = sb_conv_weights(&net->weight[i].conv);
+        json_int_t n = json_integer_value(json_array_get(list, i));
+        if (n < 1 || n > (json_int_t)all)
+            s = sb_fail(SB_EFORMAT,
+                        "%s: metadata \"active\": %lld weights in a layer of %u",
+                        st->path, (long long)n, all);
+        active[i] = (uint32_t)n;
+    }
+    json_decref(list);
+    return s;
+}
+
+/* The network gets as many weights as the file has. */
+static sb_status plan_net(const struct sb_checkpoint *c, const struct sb_st *st)
+{
+    uint32_t layers = c->net->arch.weights;
+    uint32_t *active = sb_malloc(layers, sizeof *active);
+    if (!active)
+        return sb_fail(SB_ENOMEM, "%s: no memory for %u layers", st->path, layers);
+    sb_status s = get_active(st, c->net, active);
+    bool same = true;
+    for (uint32_t i = 0; s == SB_OK && i < layers; i++)
+        same = same && active[i] == c->net->weight[i].nnz;
+    if (s == SB_OK && !same && c->plan)
+        s = c->plan(c->context, active);
+    sb_free(active);
+    return s;
+}
+
+static sb_status check_data(const struct sb_st *st, const struct sb_checkpoint *c)
+{
+    const char *then = sb_st_meta(st, "data");
+    return then && c->data ? sb_identity_compare_text(st->path, then, c->data,
+                                                      SB_IDENTITY_RESUME, c->force)
+                           : SB_OK;
 }
 
 sb_status sb_checkpoint_read(struct sb_checkpoint *c, const char *path)
@@ -388,7 +408,11 @@ sb_status sb_checkpoint_read(struct sb_checkpoint *c, const char *path)
     if (s == SB_OK)
         s = sb_recipe_diff(path, recipe, c->recipe);
     if (s == SB_OK)
+        s = check_data(&st, c);
+    if (s == SB_OK)
         s = get_state(&st, c);
+    if (s == SB_OK)
+        s = plan_net(c, &st);
     if (s == SB_OK)
         s = get_tensors(c, &st);
     sb_st_close(&st);

@@ -14,66 +14,42 @@
 struct walk {
     sb_export_fn *visit;
     void *context;
-    const char *layer;
-    struct sb_export_array array; /* the next one: all but its name */
+    struct sb_export_array array; /* the next one */
     sb_status st;
 };
 
-static void visit(struct walk *w, const char *part)
+/* The shape of all of a record's numbers. */
+static struct sb_shape shape_of(const struct sb_param *p)
 {
-    if (w->st != SB_OK)
-        return;
-    snprintf(w->array.name, sizeof w->array.name, "member.%u.%s.%s", w->array.member,
-             w->layer, part);
-    w->st = w->visit(w->context, &w->array, NULL);
+    struct sb_shape s = {.ndim = p->ndim};
+    for (uint32_t i = 0; i < p->ndim; i++)
+        s.dim[i] = p->dim[i];
+    return s;
 }
 
-static void visit_vector(struct walk *w, const char *part, const float *x, uint32_t n)
+/* Weights are made of what exists; everything else is there. A mask is keep.<site>. */
+static void visit(struct walk *w, const struct sb_param *p)
 {
-    w->array.shape = (struct sb_shape){.ndim = 1, .dim = {n}};
-    w->array.values = x;
-    visit(w, part);
-}
-
-static void visit_weight(struct walk *w, const struct sb_arch_node *d,
-                         const struct sb_member_weight *m, bool sigma)
-{
-    const struct sb_conv *c = &d->conv;
-    w->array.shape =
-        (struct sb_shape){.ndim = d->bias ? 2 : 4, .dim = {c->out, c->in, c->kh, c->kw}};
-    w->array.values = NULL;
-    visit(w, "weight");
-    w->array.sigma = true;
-    if (sigma)
-        visit(w, "weight_sigma");
-    w->array.sigma = false;
-    if (m->bias)
-        visit_vector(w, "bias", m->bias, m->out);
-}
-
-static void visit_norm(struct walk *w, const struct sb_member_norm *n)
-{
-    visit_vector(w, "weight", n->gamma, n->channels);
-    visit_vector(w, "bias", n->beta, n->channels);
-    visit_vector(w, "running_mean", n->running_mean, n->channels);
-    visit_vector(w, "running_var", n->running_var, n->channels);
+    bool weights = p->weight != SB_NODE_NONE, mask = p->role == SB_PARAM_KEEP;
+    const char *part = p->role == SB_PARAM_MU    ? "weight"
+                       : p->role == SB_PARAM_RHO ? "weight_sigma"
+                                                 : p->part;
+    struct sb_export_array *a = &w->array;
+    a->shape = shape_of(p);
+    a->values = weights ? NULL : p->value;
+    a->layer = weights ? p->weight : 0;
+    a->sigma = p->role == SB_PARAM_RHO;
+    snprintf(a->name, sizeof a->name, "member.%u.%s.%s", a->member,
+             mask ? "keep" : p->layer, mask ? p->layer : part);
+    w->st = w->visit(w->context, a, NULL);
 }
 
 static void visit_member(struct walk *w, const struct sb_export *e)
 {
-    const struct sb_arch *a = &e->model->arch;
-    const struct sb_member *m = &e->model->member[w->array.member];
-    uint32_t norm = 0;
-    w->array.layer = 0;
-    for (uint32_t k = 0; k < a->nodes; k++) {
-        w->layer = a->node[k].name;
-        if (a->node[k].kind == SB_NODE_WEIGHT) {
-            visit_weight(w, &a->node[k], &m->weight[w->array.layer], e->sigma);
-            w->array.layer++;
-        } else if (a->node[k].kind == SB_NODE_NORM) {
-            visit_norm(w, &m->norm[norm++]);
-        }
-    }
+    const struct sb_trained *m = &e->model->member[w->array.member];
+    for (uint32_t i = 0; i < m->params.n && w->st == SB_OK; i++)
+        if (m->params.param[i].role != SB_PARAM_RHO || e->sigma)
+            visit(w, &m->params.param[i]);
 }
 
 sb_status sb_export_each(const struct sb_export *e, sb_export_fn *each, void *context)
@@ -88,7 +64,7 @@ sb_status sb_export_each(const struct sb_export *e, sb_export_fn *each, void *co
 
 /* ---- their values -------------------------------------------------------------------- */
 
-struct maker {
+struct fused_into {
     const struct sb_export *e;
     sb_export_fn *visit;
     void *context;
@@ -112,37 +88,40 @@ static sb_status measure(void *context, const struct sb_export_array *a,
     s->bytes += count * sizeof(float);
     if (a->values)
         return SB_OK;
-    size_t nnz = s->model->member[a->member].weight[a->layer].nnz;
+    const struct sb_trained *m = &s->model->member[a->member];
+    size_t nnz = m->params.param[m->mu[a->layer]].count;
     s->dense = count > s->dense ? count : s->dense;
     s->exist = nnz > s->exist ? nnz : s->exist;
     return SB_OK;
 }
 
 /* The layer's values, 0 where no weight exists. */
-static const float *make(const struct maker *k, const struct sb_export_array *a)
+static const float *make(const struct fused_into *k, const struct sb_export_array *a)
 {
-    const struct sb_member *m = &k->e->model->member[a->member];
-    const struct sb_member_weight *w = &m->weight[a->layer];
+    const struct sb_trained *m = &k->e->model->member[a->member];
+    const struct sb_param *mu = &m->params.param[m->mu[a->layer]];
+    const int32_t *position = m->position[a->layer];
     const float *exist = k->exist;
     if (a->sigma)
-        for (uint32_t i = 0; i < w->nnz; i++)
-            k->exist[i] = (float)sb_sigma_of_rho((double)w->rho[i]);
+        for (uint32_t i = 0; i < mu->count; i++)
+            k->exist[i] =
+                (float)sb_sigma_of_rho((double)m->params.param[mu->rho].value[i]);
     else if (k->e->mean)
-        exist = w->mu;
+        exist = mu->value;
     else
-        sb_member_draw_layer(m, k->e->env, a->layer, 0, k->exist);
-    if (!w->position)
+        sb_trained_draw_layer(m, k->e->env, a->layer, 0, k->exist);
+    if (!position)
         return exist;
     memset(k->dense, 0, sb_shape_count(&a->shape) * sizeof *k->dense);
-    for (uint32_t i = 0; i < w->nnz; i++)
-        k->dense[w->position[i]] = exist[i];
+    for (uint32_t i = 0; i < mu->count; i++)
+        k->dense[position[i]] = exist[i];
     return k->dense;
 }
 
 static sb_status visit_made(void *context, const struct sb_export_array *a,
                             const float *values)
 {
-    struct maker *k = context;
+    struct fused_into *k = context;
     values = a->values ? a->values : make(k, a);
     sb_status st = k->visit(k->context, a, values);
     k->bytes += sb_shape_count(&a->shape) * sizeof *values;
@@ -152,7 +131,7 @@ static sb_status visit_made(void *context, const struct sb_export_array *a,
 sb_status sb_export_each_value(const struct sb_export *e, sb_export_fn *each,
                                void *context)
 {
-    struct maker k = {.e = e, .visit = each, .context = context};
+    struct fused_into k = {.e = e, .visit = each, .context = context};
     struct sizes s = {.model = e->model};
     sb_status st = sb_export_each(e, measure, &s);
     if (st != SB_OK)

@@ -7,6 +7,8 @@
  *     member.<m>.<layer>.weight_sigma   the same: the posterior's deviation, if wanted
  *     member.<m>.<layer>.bias           [out], linear layers only
  *     member.<m>.<norm>.weight, .bias, .running_mean, .running_var   [channels]
+ *     member.<m>.keep.<site>            [channels][height][width] what dropout multiplies
+ *                                       elements of convolutions with, where it does
  *
  * and beside them what a model needs to be used; docs/interop.md has it all. Weights are
  * the draw that a predictor uses by default (predict/loaded.h), to the bit, or the

@@ -5,7 +5,7 @@
 #include "model/export.h"
 #include "model/fields.h"
 
-enum { SB_EXPORT_NAME = 96 };
+enum { SB_EXPORT_NAME = 128 };
 
 struct sb_export_array {
     char name[SB_EXPORT_NAME];

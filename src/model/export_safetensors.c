@@ -4,7 +4,7 @@
  * them, and to write them.
  */
 #include "model/export_parts.h"
-#include "model/model_format.h"
+#include "model/trained_file.h"
 
 #define FORMAT "sebays-dense"
 enum { VERSION = 1 };

@@ -93,4 +93,17 @@ sb_status sb_fields_put_integer(struct sb_st_writer *w, const char *key, uint64_
 sb_status sb_fields_check_format(const struct sb_st *st, const char *format,
                                  uint64_t version);
 
+/* ---- a checksum -------------------------------------------------------------------- */
+
+/* FNV-1a, 64 bits: notices every change within one byte, because each step is a bijection
+ * of the state, and any other with probability 1 - 2^-64. Not against somebody who means
+ * it. */
+#define SB_CHECKSUM_START 0xcbf29ce484222325u
+
+/* Goes on from sum over size bytes. */
+uint64_t sb_checksum(uint64_t sum, const void *data, size_t size);
+
+/* Of a JSON value, written without spaces: the same after it was written and parsed. */
+sb_status sb_checksum_header(const json_t *header, uint64_t *out);
+
 #endif

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/numeric.h"
 #include "tensor/select.h"
 #include "tensor/topology.h"
 
@@ -19,7 +20,7 @@ static void set_shape(struct sb_inspect_layer *l, const struct sb_arch_node *n)
 {
     const struct sb_conv *c = &n->conv;
     l->name = n->name;
-    if (n->bias)
+    if (n->linear)
         snprintf(l->shape, sizeof l->shape, "%u x %u", c->out, c->in);
     else
         snprintf(l->shape, sizeof l->shape, "%u x %u x %u x %u", c->out, c->in, c->kh,
@@ -27,23 +28,26 @@ static void set_shape(struct sb_inspect_layer *l, const struct sb_arch_node *n)
 }
 
 /* Adds one member's weights; key, if not NULL, receives |mu| / sigma of each. */
-static void add_weights(struct sb_inspect_layer *l, const struct sb_member_weight *w,
-                        uint32_t all, uint64_t *key)
+static void add_weights(struct sb_inspect_layer *l, const struct sb_trained *m,
+                        uint32_t layer, uint32_t all, uint64_t *key)
 {
-    for (uint32_t k = 0; k < w->nnz; k++) {
-        double mu = fabs((double)w->mu[k]);
+    const struct sb_param *w = &m->params.param[m->mu[layer]];
+    const float *rho = m->gauss ? m->params.param[w->rho].value : NULL;
+    const struct sb_param *bias = sb_trained_find(m, w->node, SB_PARAM_BIAS);
+    for (uint32_t k = 0; k < w->count; k++) {
+        double mu = fabs((double)w->value[k]);
         l->mean_mu += mu;
-        if (!w->rho || !key)
+        if (!rho || !key)
             continue;
-        double sigma = sb_sigma_of_rho((double)w->rho[k]);
+        double sigma = sb_sigma_of_rho((double)rho[k]);
         double ratio = mu > 0 ? fmin(mu / sigma, DBL_MAX) : 0.0;
         l->mean_sigma += sigma;
         key[k] = sb_key_of_double(ratio);
     }
-    uint64_t arrays = 1u + (w->position ? 1u : 0u) + (w->rho ? 1u : 0u);
-    l->active += w->nnz;
+    uint64_t arrays = 1u + (m->position[layer] ? 1u : 0u) + (rho ? 1u : 0u);
+    l->active += w->count;
     l->all += all;
-    l->bytes += (arrays * w->nnz + w->out) * sizeof(float);
+    l->bytes += (arrays * w->count + (bias ? bias->count : 0)) * sizeof(float);
 }
 
 /* The ratio that a share of the weights do not exceed, as SNR, which grows with it. */
@@ -60,15 +64,15 @@ static sb_status inspect_layer(const struct sb_model *m, uint32_t i, uint32_t al
                                struct sb_inspect_layer *l)
 {
     size_t count = 0, at = 0;
-    for (uint32_t j = 0; j < m->members; j++)
-        count += m->member[j].weight[i].nnz;
+    for (uint32_t j = 0; j < m->networks; j++)
+        count += m->network[j].params.param[m->network[j].mu[i]].count;
     uint64_t *key = m->info.gauss ? sb_malloc(count, sizeof *key) : NULL;
     if (m->info.gauss && !key)
         return sb_fail(SB_ENOMEM, "inspect: no memory for %zu weights of layer %s", count,
                        l->name);
-    for (uint32_t j = 0; j < m->members; j++) {
-        add_weights(l, &m->member[j].weight[i], all, key ? key + at : NULL);
-        at += m->member[j].weight[i].nnz;
+    for (uint32_t j = 0; j < m->networks; j++) {
+        add_weights(l, &m->network[j], i, all, key ? key + at : NULL);
+        at += m->network[j].params.param[m->network[j].mu[i]].count;
     }
     l->mean_mu /= (double)count;
     l->mean_sigma = key ? l->mean_sigma / (double)count : NAN;
@@ -82,8 +86,8 @@ sb_status sb_inspect_layers(const struct sb_model *m, struct sb_inspect_layer *o
 {
     sb_status st = SB_OK;
     uint32_t i = 0;
-    for (uint32_t k = 0; st == SB_OK && m->members > 0 && k < m->arch.nodes; k++) {
-        const struct sb_arch_node *n = &m->arch.node[k];
+    for (uint32_t k = 0; st == SB_OK && m->networks > 0 && k < m->trained.nodes; k++) {
+        const struct sb_arch_node *n = &m->trained.node[k];
         if (n->kind != SB_NODE_WEIGHT)
             continue;
         out[i] = (struct sb_inspect_layer){0};
@@ -130,13 +134,13 @@ static const char *general(char *out, int digits, double x)
 
 static void say_members(const struct lines *to, const struct sb_model *m)
 {
-    say(to, "member  epoch  val acc  val nll  val ece  sample seed");
-    for (uint32_t i = 0; i < m->members; i++) {
-        const struct sb_member_figures *g = &m->member[i].figures;
+    say(to, "network epoch  val acc  val nll  val ece  sample seed");
+    for (uint32_t i = 0; i < m->networks; i++) {
+        const struct sb_trained_figures *g = &m->network[i].figures;
         char a[NUMBER_BYTES], b[NUMBER_BYTES], c[NUMBER_BYTES];
-        say(to, "%6u  %5llu  %7s  %7s  %7s  %llu", i, (unsigned long long)g->epoch,
+        say(to, "%7u  %5llu  %7s  %7s  %7s  %llu", i, (unsigned long long)g->epoch,
             fixed(a, 4, g->accuracy), fixed(b, 4, g->nll), fixed(c, 4, g->ece),
-            (unsigned long long)m->member[i].sample_seed);
+            (unsigned long long)m->network[i].sample_seed);
     }
 }
 
@@ -153,7 +157,7 @@ static int widest(const struct sb_inspect_layer *l, uint32_t layers, bool shape)
 static void say_layers(const struct lines *to, const struct sb_model *m,
                        const struct sb_inspect_layer *l)
 {
-    uint32_t layers = m->arch.weights, members = m->members;
+    uint32_t layers = m->trained.weights, members = m->networks;
     int name = widest(l, layers, false), shape = widest(l, layers, true);
     say(to, "%-*s  %-*s  %10s  %10s  %7s  %9s  %10s  %8s  %8s  %8s  %11s", name, "layer",
         shape, "shape", "active", "of", "density", "mean |mu|", "mean sigma", "SNR 25%",
@@ -175,7 +179,7 @@ static void say_summary(const struct lines *to, const struct sb_model *m,
 {
     const struct sb_model_info *o = &m->info;
     uint64_t active = 0, all = 0;
-    for (uint32_t i = 0; i < m->arch.weights; i++) {
+    for (uint32_t i = 0; i < m->trained.weights; i++) {
         active += l[i].active;
         all += l[i].all;
     }
@@ -183,8 +187,8 @@ static void say_summary(const struct lines *to, const struct sb_model *m,
         o->height, o->width, o->classes);
     say(to, "method    %s, %u member%s, %s", o->method, m->members,
         m->members == 1 ? "" : "s", o->gauss ? "Gaussian posterior" : "point weights");
-    say(to, "weights   %llu of %llu a member, density %.4f",
-        (unsigned long long)active / m->members, (unsigned long long)all / m->members,
+    say(to, "weights   %llu of %llu a network, density %.4f",
+        (unsigned long long)active / m->networks, (unsigned long long)all / m->networks,
         (double)active / (double)all);
     if (file_bytes > 0)
         say(to, "file      %llu bytes", (unsigned long long)file_bytes);
@@ -196,10 +200,11 @@ sb_status sb_inspect_model(const struct sb_model *m, uint64_t file_bytes,
     struct lines to = {line, context};
     if (m->members == 0)
         return sb_fail(SB_EARG, "inspect: the model has no members");
-    struct sb_inspect_layer *l = sb_calloc(m->arch.weights, sizeof *l);
+    struct sb_inspect_layer *l = sb_calloc(m->trained.weights, sizeof *l);
     if (!l)
-        return sb_fail(SB_ENOMEM, "inspect: no memory for %u layers", m->arch.weights);
+        return sb_fail(SB_ENOMEM, "inspect: no memory for %u layers", m->trained.weights);
     sb_status st = sb_inspect_layers(m, l);
+    locale_t before = sb_numeric_begin();
     if (st == SB_OK) {
         say_summary(&to, m, file_bytes, l);
         say(&to, "%s", "");
@@ -207,6 +212,7 @@ sb_status sb_inspect_model(const struct sb_model *m, uint64_t file_bytes,
         say(&to, "%s", "");
         say_layers(&to, m, l);
     }
+    sb_numeric_end(before);
     sb_free(l);
     return st;
 }

@@ -7,8 +7,7 @@
 
 #include "base/mem.h"
 #include "model/fields.h"
-#include "model/member_file.h"
-#include "model/model_format.h"
+#include "model/trained_file.h"
 
 /* ---- life -------------------------------------------------------------------------- */
 
@@ -33,6 +32,8 @@ static sb_status check_info(const struct sb_model_info *o)
         st = check_utf8(o->recipe, "recipe");
     if (st == SB_OK && o->columns)
         st = check_utf8(o->columns, "list of columns");
+    if (st == SB_OK && o->data)
+        st = check_utf8(o->data, "description of the data");
     for (uint32_t i = 0; st == SB_OK && o->class_name && i < o->classes; i++)
         st = check_utf8(o->class_name[i], "class name");
     for (uint32_t i = 0; st == SB_OK && i < o->channels; i++)
@@ -59,7 +60,8 @@ static sb_status keep_info(struct sb_model *m, const struct sb_model_info *o)
     uint32_t names = o->class_name ? o->classes : 0;
     size_t pointers = names * sizeof(char *), floats = o->channels * sizeof(float);
     size_t bytes = pointers + 2 * floats + strlen(o->arch) + strlen(o->method) +
-                   strlen(o->recipe) + (o->columns ? strlen(o->columns) : 0) + 4;
+                   strlen(o->recipe) + (o->columns ? strlen(o->columns) : 0) +
+                   (o->data ? strlen(o->data) : 0) + 5;
     for (uint32_t i = 0; i < names; i++)
         bytes += strlen(o->class_name[i]) + 1;
     m->memory = sb_malloc(bytes, 1);
@@ -76,6 +78,7 @@ static sb_status keep_info(struct sb_model *m, const struct sb_model_info *o)
     m->info.method = keep_text(&at, o->method);
     m->info.recipe = keep_text(&at, o->recipe);
     m->info.columns = o->columns ? keep_text(&at, o->columns) : NULL;
+    m->info.data = o->data ? keep_text(&at, o->data) : NULL;
     for (uint32_t i = 0; i < names; i++)
         name[i] = keep_text(&at, o->class_name[i]);
     m->info.class_name = names ? name : NULL;
@@ -84,9 +87,12 @@ static sb_status keep_info(struct sb_model *m, const struct sb_model_info *o)
 
 sb_status sb_model_init(struct sb_model *m, const struct sb_model_info *info)
 {
+    struct sb_form_shape shape = {info->arch, info->channels, info->height, info->width,
+                                  info->classes};
     *m = (struct sb_model){0};
-    sb_status st = sb_arch_init(&m->arch, info->arch, info->channels, info->height,
-                                info->width, info->classes);
+    sb_status st = sb_form_build(&info->form, &shape, SB_FORM_MEMBER, &m->arch);
+    if (st == SB_OK)
+        st = sb_form_build(&info->form, &shape, SB_FORM_TRAINED, &m->trained);
     if (st == SB_OK)
         st = check_info(info);
     return st == SB_OK ? keep_info(m, info) : st;
@@ -97,56 +103,99 @@ void sb_model_fini(struct sb_model *m)
     if (!m)
         return;
     for (uint32_t i = 0; i < m->members; i++)
-        sb_member_fini(&m->member[i]);
+        sb_trained_fini(&m->member[i]);
+    for (uint32_t i = 0; i < m->networks; i++)
+        sb_trained_fini(&m->network[i]);
     sb_free(m->member);
+    sb_free(m->network);
     sb_arch_fini(&m->arch);
+    sb_arch_fini(&m->trained);
     sb_free(m->memory);
     sb_st_close(&m->file);
     *m = (struct sb_model){0};
 }
 
-/* Whether a member has the layers of the architecture. */
-static bool fits(const struct sb_model *m, const struct sb_member *x)
+/* Whether a network has the records of the architecture. */
+static sb_status check_fits(const struct sb_model *m, const struct sb_trained *x)
 {
-    uint32_t i = 0, j = 0;
-    if (x->weights != m->arch.weights || x->norms != m->arch.norms ||
-        x->gauss != m->info.gauss)
-        return false;
-    for (uint32_t k = 0; k < m->arch.nodes; k++) {
-        const struct sb_arch_node *n = &m->arch.node[k];
-        if (n->kind == SB_NODE_WEIGHT) {
-            const struct sb_member_weight *w = &x->weight[i++];
-            uint32_t all = sb_conv_weights(&n->conv);
-            if (w->nnz > all || (w->nnz == all) == (w->position != NULL) ||
-                w->out != (n->bias ? n->conv.out : 0))
-                return false;
-        } else if (n->kind == SB_NODE_NORM && x->norm[j++].channels != n->channels) {
-            return false;
-        }
+    struct sb_param_list want;
+    uint32_t *active = sb_malloc(m->trained.weights, sizeof *active);
+    if (!active)
+        return sb_fail(SB_ENOMEM, "model: no memory for %u layers", m->trained.weights);
+    bool fits = x->weights == m->trained.weights && x->gauss == m->info.gauss;
+    if (fits)
+        sb_trained_active(x, active);
+    sb_status st =
+        sb_param_list_init(&want, &m->trained, fits ? active : NULL, m->info.gauss);
+    fits = fits && st == SB_OK && want.n == x->params.n;
+    for (uint32_t i = 0; fits && i < want.n; i++) {
+        const struct sb_param *p = &x->params.param[i];
+        fits = sb_param_alike(&want.param[i], p);
+        if (fits && p->role == SB_PARAM_MU)
+            fits = (p->count < sb_param_all(p)) == (x->position[p->weight] != NULL);
     }
-    return true;
+    sb_param_list_fini(&want);
+    sb_free(active);
+    if (st == SB_ENOMEM || fits)
+        return st;
+    return sb_fail(SB_EARG, "model: the network is no %s of this %s model",
+                   m->info.gauss ? "Gaussian posterior" : "point network", m->info.arch);
 }
 
-sb_status sb_model_add(struct sb_model *m, struct sb_member *member)
+/* Memory for one network more, and its members. */
+static sb_status grow(struct sb_model *m)
 {
-    if (!fits(m, member))
-        return sb_fail(SB_EARG, "model: the member is no %s of this %s model",
-                       m->info.gauss ? "Gaussian posterior" : "point network",
-                       m->info.arch);
-    if (m->members == m->room) {
-        uint32_t room = m->room ? 2 * m->room : 4;
-        struct sb_member *more = sb_malloc(room, sizeof *more);
-        if (!more)
-            return sb_fail(SB_ENOMEM, "model: no memory for %u members", room);
-        if (m->members > 0)
-            memcpy(more, m->member, m->members * sizeof *more);
-        sb_free(m->member);
-        m->member = more;
-        m->room = room;
+    uint32_t capacity = m->capacity ? 2 * m->capacity : 4;
+    uint32_t each = sb_form_members(&m->info.form);
+    if (m->networks < m->capacity)
+        return SB_OK;
+    struct sb_trained *more = sb_malloc(capacity, sizeof *more);
+    struct sb_trained *members = sb_malloc((size_t)capacity * each, sizeof *members);
+    if (!more || !members) {
+        sb_free(more);
+        sb_free(members);
+        return sb_fail(SB_ENOMEM, "model: no memory for %u networks", capacity);
     }
-    m->member[m->members++] = *member;
-    *member = (struct sb_member){0};
+    if (m->networks > 0) {
+        memcpy(more, m->network, m->networks * sizeof *more);
+        memcpy(members, m->member, m->members * sizeof *members);
+    }
+    sb_free(m->network);
+    sb_free(m->member);
+    m->network = more;
+    m->member = members;
+    m->capacity = capacity;
     return SB_OK;
+}
+
+sb_status sb_model_add(struct sb_model *m, struct sb_trained *network)
+{
+    uint32_t each = sb_form_members(&m->info.form), made = 0;
+    sb_status st = check_fits(m, network);
+    if (st == SB_OK)
+        st = grow(m);
+    while (st == SB_OK && made < each) {
+        st = sb_form_member(&m->info.form, &m->trained, &m->arch, network, made, 0,
+                            &m->member[m->members + made]);
+        made++;
+    }
+    if (st != SB_OK) {
+        while (made > 0)
+            sb_trained_fini(&m->member[m->members + --made]);
+        return st;
+    }
+    m->members += each;
+    m->network[m->networks++] = *network;
+    *network = (struct sb_trained){0};
+    return SB_OK;
+}
+
+/* The architecture of a member, again; the caller calls sb_arch_fini. */
+static sb_status member_arch(const struct sb_model *m, struct sb_arch *out)
+{
+    const struct sb_model_info *i = &m->info;
+    struct sb_form_shape shape = {i->arch, i->channels, i->height, i->width, i->classes};
+    return sb_form_build(&i->form, &shape, SB_FORM_MEMBER, out);
 }
 
 sb_status sb_model_net(const struct sb_model *m, uint32_t i,
@@ -156,15 +205,16 @@ sb_status sb_model_net(const struct sb_model *m, uint32_t i,
     if (i >= m->members)
         return sb_fail(SB_EARG, "model: member %u of %u, counted from 0", i, m->members);
     uint32_t *active = sb_malloc(m->arch.weights, sizeof *active);
-    if (!active)
-        return sb_fail(SB_ENOMEM, "model: no memory for %u layers", m->arch.weights);
-    sb_member_active(&m->member[i], active);
+    struct sb_arch arch = {0};
+    sb_status st =
+        active ? member_arch(m, &arch)
+               : sb_fail(SB_ENOMEM, "model: no memory for %u layers", m->arch.weights);
+    if (st != SB_OK)
+        goto done;
+    sb_trained_active(&m->member[i], active);
     struct sb_net_options o = {
-        .arch = m->info.arch,
-        .channels = m->info.channels,
-        .height = m->info.height,
-        .width = m->info.width,
-        .classes = m->info.classes,
+        .made = &arch,
+        .lanes = p->lanes,
         .max_batch = p->max_batch,
         .threads = p->threads,
         .gauss = p->gauss,
@@ -174,7 +224,9 @@ sb_status sb_model_net(const struct sb_model *m, uint32_t i,
         .input_gradient = p->input_gradient,
         .active = active,
     };
-    sb_status st = sb_net_init(net, &o);
+    st = sb_net_init(net, &o);
+done:
+    sb_arch_fini(&arch);
     sb_free(active);
     return st;
 }
@@ -204,15 +256,33 @@ static json_t *class_names(const struct sb_model_info *o)
     return array;
 }
 
-json_t *sb_model_figures(const struct sb_member *member, uint32_t members)
+json_t *sb_model_figures(const struct sb_trained *network, uint32_t networks)
 {
     json_t *array = json_array();
-    for (uint32_t i = 0; array && i < members; i++)
-        if (json_array_append_new(array, sb_member_to_json(&member[i])) != 0) {
+    for (uint32_t i = 0; array && i < networks; i++)
+        if (json_array_append_new(array, sb_trained_to_json(&network[i])) != 0) {
             json_decref(array);
             return NULL;
         }
     return array;
+}
+
+/* What members are made with; NULL: no memory. */
+static json_t *form_json(const struct sb_form_spec *f)
+{
+    json_t *j = json_pack("{s:s}", "name", sb_form_of(f->kind)->name);
+    int bad = !j;
+    if (j && f->kind != SB_FORM_PLAIN)
+        bad |= json_object_set_new(j, "members", json_integer(f->members));
+    if (j && *f->branch_at)
+        bad |= json_object_set_new(j, "branch_at", json_string(f->branch_at));
+    if (j && f->kind == SB_FORM_DROPOUT) {
+        bad |= json_object_set_new(j, "rate", json_real((double)f->rate));
+        bad |= json_object_set_new(j, "channels", json_boolean(f->channels));
+    }
+    if (bad)
+        json_decref(j);
+    return bad ? NULL : j;
 }
 
 sb_status sb_model_put_info(struct sb_st_writer *w, const struct sb_model_info *o)
@@ -237,7 +307,7 @@ sb_status sb_model_put_info(struct sb_st_writer *w, const struct sb_model_info *
                                           numbers(o->sd, o->channels)));
     if (st == SB_OK && o->columns)
         st = sb_st_writer_meta(w, "columns", o->columns);
-    return st;
+    return st == SB_OK ? sb_fields_put_json(w, "form", form_json(&o->form)) : st;
 }
 
 static sb_status put_description(struct sb_st_writer *w, const struct sb_model *m)
@@ -248,22 +318,24 @@ static sb_status put_description(struct sb_st_writer *w, const struct sb_model *
     if (st == SB_OK)
         st = sb_model_put_info(w, &m->info);
     if (st == SB_OK)
-        st = sb_fields_put_json(w, "members", sb_model_figures(m->member, m->members));
+        st = sb_fields_put_json(w, "networks", sb_model_figures(m->network, m->networks));
+    if (st == SB_OK && m->info.data)
+        st = sb_st_writer_meta(w, "data", m->info.data);
     return st == SB_OK ? sb_st_writer_meta(w, "recipe", m->info.recipe) : st;
 }
 
 sb_status sb_model_write(const struct sb_model *m, const char *path)
 {
     struct sb_st_writer w;
-    if (m->members == 0)
+    if (m->networks == 0)
         return sb_fail(SB_EARG, "cannot write %s: a model without members", path);
     sb_status st = sb_st_writer_init(&w);
     if (st == SB_OK)
         st = put_description(&w, m);
-    for (uint32_t i = 0; st == SB_OK && i < m->members; i++) {
-        char prefix[SB_MEMBER_PREFIX];
-        snprintf(prefix, sizeof prefix, "member%u", i);
-        st = sb_member_put(&w, prefix, &m->arch, &m->member[i]);
+    for (uint32_t i = 0; st == SB_OK && i < m->networks; i++) {
+        char prefix[SB_TRAINED_PREFIX];
+        snprintf(prefix, sizeof prefix, "net%u", i);
+        st = sb_trained_put(&w, prefix, &m->network[i]);
     }
     if (st == SB_OK)
         st = sb_st_writer_write(&w, path);

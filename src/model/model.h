@@ -3,7 +3,7 @@
  * The file is safetensors. Metadata, all texts:
  *
  *     format          "sebays-model"
- *     version         "1"
+ *     version         "2"
  *     arch, method    names
  *     posterior       "gauss" or "point"
  *     shape           [channels,height,width]
@@ -12,19 +12,27 @@
  *     normalisation   {"mean":[...],"sd":[...]}, of bytes as [0, 1] or of floats as they
  *                     are, one a channel
  *     columns         of a model of tables: what its columns mean (data/columns_text.c)
- *     members         [{"sample_seed":"17","accuracy":0.9,"nll":...,"ece":...,"epoch":4},
+ *     form            how a network stands for members: {"name":"plain"}, or
+ *                     {"name":"tree","members":3,"branch_at":"group3.0"}, ... (forms/form.h)
+ *     data            what it was trained on: data/identity.h, without class_names and columns
+ *     networks        [{"sample_seed":"17","accuracy":0.9,"nll":...,"ece":...,"epoch":4},
  *                      ...]; inf, -inf and nan are strings
  *     recipe          the recipe's text
  *
- * Tensors, for each member m from 0 and each layer of the architecture in order:
+ * Tensors, for each trained network k from 0 and each layer of its architecture in order:
  *
- *     member<m>.<weight>.positions   I32 [nnz], row * columns + column, strictly
+ *     net<k>.<weight>.positions   I32 [nnz], row * columns + column, strictly
  *                                    increasing; absent when every weight exists
- *     member<m>.<weight>.mu          F32 [nnz], or [out, in] / [out, in, kh, kw] when
+ *     net<k>.<weight>.mu          F32 [nnz], or [out, in] / [out, in, kh, kw] when
  *                                    every weight exists
- *     member<m>.<weight>.rho         like mu; sigma = softplus(rho); not in point models
- *     member<m>.<weight>.bias        F32 [out], linear layers only
- *     member<m>.<norm>.weight, .bias, .running_mean, .running_var   F32 [channels]
+ *     net<k>.<weight>.rho         like mu; sigma = softplus(rho); not in point models
+ *     net<k>.<weight>.bias        F32 [out], linear layers only
+ *     net<k>.<norm>.weight, .bias, .running_mean, .running_var   F32 [channels]
+ *     net<k>.<weight>.r, .s, .bias   F32 [members, channels]: scales (batch-ensemble); of
+ *                                    rank-1 .r.mu, .r.rho, .s.mu, .s.rho
+ *
+ * The branches of a tree have layers branch<m>.<layer>; mimo's first layer has the inputs of
+ * all members, its last the outputs.
  *
  * Equal contents give equal bytes. A file that opened is complete: nothing missing,
  * nothing unknown, every number finite. The reader asks for no more memory than the
@@ -38,7 +46,7 @@
 #include <stdint.h>
 
 #include "base/status.h"
-#include "model/member.h"
+#include "forms/form.h"
 #include "model/safetensors.h"
 #include "nn/arch.h"
 #include "nn/net.h"
@@ -53,14 +61,19 @@ struct sb_model_info {
     const char *const *class_name; /* [classes], UTF-8; NULL: unknown */
     const float *mean, *sd;        /* [channels] */
     const char *columns; /* of tables, as sb_columns_write gives them; NULL: none */
+    const char *data;    /* what it was trained on, an object; NULL: nobody knows */
     bool gauss;
+    struct sb_form_spec form;
 };
 
 struct sb_model {
     struct sb_model_info info;
-    struct sb_arch arch;      /* owned; names and shapes of the layers */
-    struct sb_member *member; /* [members] owned */
-    uint32_t members, room;
+    struct sb_arch arch;        /* owned: of a member, a plain network */
+    struct sb_arch trained;     /* owned: what was trained */
+    struct sb_trained *network; /* [networks] owned: what the file has */
+    uint32_t networks, capacity;
+    struct sb_trained *member; /* [members] owned: what predicts; see forms/form.h */
+    uint32_t members;
     void *memory;      /* owned: what info points to */
     struct sb_st file; /* of a model that was mapped: its members' arrays are there */
 };
@@ -71,9 +84,9 @@ struct sb_model {
 sb_status sb_model_init(struct sb_model *m, const struct sb_model_info *info);
 void sb_model_fini(struct sb_model *m);
 
-/* Moves a member in: *member is zeroed, unless it fails. It must be of the model's
- * architecture and posterior, else SB_EARG. */
-sb_status sb_model_add(struct sb_model *m, struct sb_member *member);
+/* Moves a trained network in: *network is zeroed, unless it fails. It must be of the model's
+ * form, architecture and posterior, else SB_EARG. Its members are made of it. */
+sb_status sb_model_add(struct sb_model *m, struct sb_trained *network);
 
 /* Writes path in one step (base/file.h). */
 sb_status sb_model_write(const struct sb_model *m, const char *path);
@@ -95,6 +108,7 @@ sb_status sb_model_map_bytes(struct sb_model *m, const char *path, const void *b
                              size_t size);
 
 struct sb_model_plan {
+    uint32_t lanes; /* of the kernels */
     uint32_t max_batch;
     int threads;
     bool inference;      /* no gradients */

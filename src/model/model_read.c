@@ -1,7 +1,7 @@
 /* model_read - the reader of model files; model.h has the format.
  *
  * Every byte is somebody else's. The order is: the texts, which decide the architecture;
- * the number of members against the number of tensors; then each member, sized by the
+ * the number of networks against the number of tensors; then each network, sized by the
  * tensors that are there.
  */
 #include <stdio.h>
@@ -10,22 +10,21 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "model/fields.h"
-#include "model/member_file.h"
 #include "model/model.h"
-#include "model/model_format.h"
+#include "model/trained_file.h"
 
 /* What the texts say; info points into the rest. */
 struct description {
     struct sb_model_info info;
-    json_t *names, *members; /* owned */
-    const char **class_name; /* owned */
-    float *mean;             /* owned; mean and sd */
+    json_t *names, *networks; /* owned */
+    const char **class_name;  /* owned */
+    float *mean;              /* owned; mean and sd */
 };
 
 static void description_fini(struct description *d)
 {
     json_decref(d->names);
-    json_decref(d->members);
+    json_decref(d->networks);
     sb_free(d->class_name);
     sb_free(d->mean);
 }
@@ -137,6 +136,64 @@ static sb_status read_posterior(const struct sb_st *st, bool *gauss)
     return SB_OK;
 }
 
+static sb_status read_branch(const json_t *j, const char *source, struct sb_form_spec *f)
+{
+    const json_t *value = json_object_get(j, "branch_at");
+    const char *at = json_string_value(value);
+    if (!value)
+        return SB_OK;
+    if (!at || strlen(at) >= sizeof f->branch_at)
+        return sb_fail(
+            SB_EFORMAT,
+            "%s: key \"branch_at\": want the name of a block or layer, shorter "
+            "than %zu bytes",
+            source, sizeof f->branch_at);
+    memcpy(f->branch_at, at, strlen(at) + 1);
+    return SB_OK;
+}
+
+static sb_status read_rate(const json_t *j, const char *source, struct sb_form_spec *f)
+{
+    double rate;
+    sb_status s = sb_json_number(j, source, "rate", &rate);
+    if (s == SB_OK && !(rate >= 0 && (float)rate < 1))
+        return sb_fail(
+            SB_EFORMAT,
+            "%s: key \"rate\": want a share of at least 0 and below 1, have %g", source,
+            rate);
+    f->rate = s == SB_OK ? (float)rate : 0.0f;
+    f->channels = json_is_true(json_object_get(j, "channels"));
+    return s;
+}
+
+static sb_status read_form_values(const json_t *j, const char *source,
+                                  struct sb_form_spec *f)
+{
+    const char *name;
+    int64_t members = 1;
+    sb_status s = sb_json_string(j, source, "name", &name);
+    if (s == SB_OK)
+        s = sb_form_find(name, &f->kind);
+    if (s == SB_OK && f->kind != SB_FORM_PLAIN)
+        s = sb_json_integer(j, source, "members", 1, SB_RNG_MEMBERS, &members);
+    f->members = (uint32_t)members;
+    if (s == SB_OK && f->kind == SB_FORM_DROPOUT)
+        s = read_rate(j, source, f);
+    return s == SB_OK ? read_branch(j, source, f) : s;
+}
+
+static sb_status read_form(const struct sb_st *st, struct sb_form_spec *f)
+{
+    json_t *j;
+    sb_status s = sb_fields_json(st, "form", &j);
+    if (s == SB_OK)
+        s = read_form_values(j, "metadata \"form\"", f);
+    json_decref(j);
+    return s == SB_OK
+               ? SB_OK
+               : sb_fail(s == SB_EARG ? SB_EFORMAT : s, "%s: %s", st->path, sb_message());
+}
+
 static sb_status read_description(const struct sb_st *st, struct description *d)
 {
     uint64_t classes = 0;
@@ -147,7 +204,8 @@ static sb_status read_description(const struct sb_st *st, struct description *d)
         s = sb_st_find_meta(st, "method", &d->info.method);
     if (s == SB_OK)
         s = sb_st_find_meta(st, "recipe", &d->info.recipe);
-    d->info.columns = sb_st_meta(st, "columns"); /* checked by who uses it */
+    d->info.columns = sb_st_meta(st, "columns"); /* checked by who uses it, as ... */
+    d->info.data = sb_st_meta(st, "data");
     if (s == SB_OK)
         s = read_posterior(st, &d->info.gauss);
     if (s == SB_OK)
@@ -159,47 +217,49 @@ static sb_status read_description(const struct sb_st *st, struct description *d)
         s = read_names(st, d);
     if (s == SB_OK)
         s = read_normalisation(st, d);
-    return s == SB_OK ? sb_fields_json(st, "members", &d->members) : s;
+    if (s == SB_OK)
+        s = read_form(st, &d->info.form);
+    return s == SB_OK ? sb_fields_json(st, "networks", &d->networks) : s;
 }
 
-/* ---- members ----------------------------------------------------------------------- */
+/* ---- networks ---------------------------------------------------------------------- */
 
-static sb_status check_members(const struct sb_st *st, const struct sb_model *m,
-                               const json_t *members)
+static sb_status check_networks(const struct sb_st *st, const struct sb_model *m,
+                                const json_t *networks)
 {
-    size_t n = json_array_size(members);
-    size_t least = (size_t)m->arch.weights + 4 * (size_t)m->arch.norms;
-    if (!json_is_array(members) || n == 0)
+    size_t n = json_array_size(networks);
+    size_t least = (size_t)m->trained.weights + 4 * (size_t)m->trained.norms;
+    if (!json_is_array(networks) || n == 0)
         return sb_fail(SB_EFORMAT,
-                       "%s: metadata \"members\": want an array of at least one member",
+                       "%s: metadata \"networks\": want an array of at least one network",
                        st->path);
-    if (n > SB_RNG_MEMBERS)
-        return sb_fail(SB_EFORMAT, "%s: %zu members; at most %d work", st->path, n,
-                       SB_RNG_MEMBERS);
+    if (n * sb_form_members(&m->info.form) > SB_RNG_MEMBERS)
+        return sb_fail(SB_EFORMAT, "%s: %zu networks; at most %d members work", st->path,
+                       n, SB_RNG_MEMBERS);
     if (n > st->tensors / least)
         return sb_fail(SB_EFORMAT,
-                       "%s: %zu members of %s have at least %zu tensors each, the file "
+                       "%s: %zu networks of %s have at least %zu tensors each, the file "
                        "has %zu",
                        st->path, n, m->info.arch, least, st->tensors);
     return SB_OK;
 }
 
-static sb_status read_member(struct sb_fields *f, struct sb_model *m, uint32_t i,
-                             const json_t *figures)
+static sb_status read_network(struct sb_fields *f, struct sb_model *m, uint32_t i,
+                              const json_t *figures)
 {
-    char prefix[SB_MEMBER_PREFIX], source[64];
-    struct sb_member member;
-    snprintf(prefix, sizeof prefix, "member%u", i);
-    snprintf(source, sizeof source, "metadata \"members\", member %u", i);
-    sb_status s = sb_member_get(f, prefix, &m->arch, m->info.gauss, &member);
+    char prefix[SB_TRAINED_PREFIX], source[64];
+    struct sb_trained network;
+    snprintf(prefix, sizeof prefix, "net%u", i);
+    snprintf(source, sizeof source, "metadata \"networks\", network %u", i);
+    sb_status s = sb_trained_get(f, prefix, &m->trained, m->info.gauss, &network);
     if (s == SB_OK) {
-        s = sb_member_from_json(figures, source, &member);
+        s = sb_trained_from_json(figures, source, &network);
         if (s != SB_OK)
             s = sb_fail(s, "%s: %s", f->st->path, sb_message());
     }
     if (s == SB_OK)
-        s = sb_model_add(m, &member);
-    sb_member_fini(&member);
+        s = sb_model_add(m, &network);
+    sb_trained_fini(&network);
     return s;
 }
 
@@ -215,12 +275,12 @@ static sb_status read_model(struct sb_model *m, const struct sb_st *st, bool in_
         s = sb_fail(s == SB_EARG ? SB_EFORMAT : s, "%s: %s", st->path, sb_message());
         goto done;
     }
-    s = check_members(st, m, d.members);
+    s = check_networks(st, m, d.networks);
     if (s == SB_OK)
         s = sb_fields_init(&f, st);
     f.in_place = in_place;
-    for (size_t i = 0; s == SB_OK && i < json_array_size(d.members); i++)
-        s = read_member(&f, m, (uint32_t)i, json_array_get(d.members, i));
+    for (size_t i = 0; s == SB_OK && i < json_array_size(d.networks); i++)
+        s = read_network(&f, m, (uint32_t)i, json_array_get(d.networks, i));
     if (s == SB_OK)
         s = sb_fields_finish(&f, "model");
 done:

@@ -268,13 +268,6 @@ const struct sb_st_tensor *sb_st_lookup(const struct sb_st *st, const char *name
     return NULL;
 }
 
-sb_status sb_st_find(const struct sb_st *st, const char *name,
-                     const struct sb_st_tensor **out)
-{
-    *out = sb_st_lookup(st, name);
-    return *out ? SB_OK : sb_fail(SB_EFORMAT, "%s: has no tensor \"%s\"", st->path, name);
-}
-
 const char *sb_st_meta(const struct sb_st *st, const char *key)
 {
     const json_t *metadata = json_object_get(st->header, metadata_key);
@@ -354,19 +347,6 @@ sb_status sb_st_read_f32(const struct sb_st *st, const struct sb_st_tensor *t, f
     }
     for (size_t i = 0; i < count; i++)
         out[i] = (float)number_at(t, i);
-    return SB_OK;
-}
-
-sb_status sb_st_read_f64(const struct sb_st *st, const struct sb_st_tensor *t,
-                         double *out, size_t count)
-{
-    sb_status s = check_count(st, t, count);
-    if (s != SB_OK)
-        return s;
-    if (t->dtype > SB_U8)
-        return cannot_convert(st, t, "F64");
-    for (size_t i = 0; i < count; i++)
-        out[i] = number_at(t, i);
     return SB_OK;
 }
 

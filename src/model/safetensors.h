@@ -78,10 +78,8 @@ sb_status sb_st_open_bytes(struct sb_st *st, const char *path, const void *bytes
                            size_t size);
 void sb_st_close(struct sb_st *st);
 
-/* The tensor of that name, or NULL / SB_EFORMAT and a sentence. */
+/* The tensor of that name, or NULL. */
 const struct sb_st_tensor *sb_st_lookup(const struct sb_st *st, const char *name);
-sb_status sb_st_find(const struct sb_st *st, const char *name,
-                     const struct sb_st_tensor **out);
 
 /* A metadata text, borrowed; NULL / SB_EFORMAT and a sentence if there is none. */
 const char *sb_st_meta(const struct sb_st *st, const char *key);
@@ -91,8 +89,6 @@ sb_status sb_st_find_meta(const struct sb_st *st, const char *key, const char **
  * (for i32: the integers that fit); anything else is SB_EFORMAT. */
 sb_status sb_st_read_f32(const struct sb_st *st, const struct sb_st_tensor *t, float *out,
                          size_t count);
-sb_status sb_st_read_f64(const struct sb_st *st, const struct sb_st_tensor *t,
-                         double *out, size_t count);
 sb_status sb_st_read_i32(const struct sb_st *st, const struct sb_st_tensor *t,
                          int32_t *out, size_t count);
 
@@ -105,8 +101,8 @@ struct sb_st_piece {
 
 struct sb_st_writer {
     json_t *header;            /* owned */
-    struct sb_st_piece *piece; /* [pieces of room] owned; what it points to is not */
-    size_t pieces, room;
+    struct sb_st_piece *piece; /* [pieces of capacity] owned; what it points to is not */
+    size_t pieces, capacity;
     size_t bytes; /* of all pieces */
 };
 

@@ -67,18 +67,18 @@ sb_status sb_st_writer_meta(struct sb_st_writer *w, const char *key, const char 
 /* Room for one more piece. */
 static sb_status reserve(struct sb_st_writer *w)
 {
-    if (w->pieces < w->room)
+    if (w->pieces < w->capacity)
         return SB_OK;
-    size_t room = w->room ? 2 * w->room : FIRST_ROOM;
-    struct sb_st_piece *piece = sb_malloc(room, sizeof *piece);
+    size_t capacity = w->capacity ? 2 * w->capacity : FIRST_ROOM;
+    struct sb_st_piece *piece = sb_malloc(capacity, sizeof *piece);
     if (!piece)
         return sb_fail(SB_ENOMEM, "safetensors: no memory for a list of %zu tensors",
-                       room);
+                       capacity);
     if (w->pieces > 0)
         memcpy(piece, w->piece, w->pieces * sizeof *piece);
     sb_free(w->piece);
     w->piece = piece;
-    w->room = room;
+    w->capacity = capacity;
     return SB_OK;
 }
 

@@ -18,34 +18,43 @@ struct builder {
 
 enum { MAX_NODES = 100000 };
 
+static sb_status grow(struct sb_arch *a)
+{
+    uint32_t capacity = a->capacity ? 2 * a->capacity : 32;
+    struct sb_arch_node *more = sb_malloc(capacity, sizeof *more);
+    if (!more || capacity > MAX_NODES) {
+        sb_free(more);
+        return sb_fail(SB_ENOMEM, "no memory for an architecture of %u nodes", capacity);
+    }
+    if (a->nodes)
+        memcpy(more, a->node, a->nodes * sizeof *more);
+    sb_free(a->node);
+    a->node = more;
+    a->capacity = capacity;
+    return SB_OK;
+}
+
+sb_status sb_arch_push(struct sb_arch *a, const struct sb_arch_node *node)
+{
+    struct sb_arch_node copy = *node; /* it may be one of a's own */
+    sb_status st = a->nodes == a->capacity ? grow(a) : SB_OK;
+    if (st != SB_OK)
+        return st;
+    if (copy.kind == SB_NODE_WEIGHT && a->weights == SB_RNG_LAYERS)
+        return sb_fail(SB_EARG, "an architecture of more than %d layers", SB_RNG_LAYERS);
+    a->weights += copy.kind == SB_NODE_WEIGHT;
+    a->norms += copy.kind == SB_NODE_NORM;
+    a->scales += copy.kind == SB_NODE_SCALE;
+    a->masks += copy.kind == SB_NODE_MASK;
+    a->node[a->nodes++] = copy;
+    return SB_OK;
+}
+
 static uint32_t push(struct builder *b, struct sb_arch_node node)
 {
-    struct sb_arch *a = b->a;
-    if (b->st != SB_OK)
-        return 0;
-    if (a->nodes == a->capacity) {
-        uint32_t capacity = a->capacity ? 2 * a->capacity : 32;
-        struct sb_arch_node *more = sb_malloc(capacity, sizeof *more);
-        if (!more || capacity > MAX_NODES) {
-            sb_free(more);
-            b->st =
-                sb_fail(SB_ENOMEM, "no memory for an architecture of %u nodes", capacity);
-            return 0;
-        }
-        if (a->nodes)
-            memcpy(more, a->node, a->nodes * sizeof *more);
-        sb_free(a->node);
-        a->node = more;
-        a->capacity = capacity;
-    }
-    if (node.kind == SB_NODE_WEIGHT && a->weights == SB_RNG_LAYERS) {
-        b->st = sb_fail(SB_EARG, "an architecture of more than %d layers", SB_RNG_LAYERS);
-        return 0;
-    }
-    a->weights += node.kind == SB_NODE_WEIGHT;
-    a->norms += node.kind == SB_NODE_NORM;
-    a->node[a->nodes] = node;
-    return a->nodes++;
+    if (b->st == SB_OK)
+        b->st = sb_arch_push(b->a, &node);
+    return b->st == SB_OK ? b->a->nodes - 1 : 0;
 }
 
 /* A node that keeps its input's shape. */
@@ -62,7 +71,7 @@ static struct sb_arch_node like(const struct builder *b, uint32_t in,
 }
 
 static uint32_t weight(struct builder *b, const char *name, uint32_t in, uint32_t out,
-                       uint32_t kernel, uint32_t stride, uint32_t pad, bool bias)
+                       uint32_t kernel, uint32_t stride, uint32_t pad, bool linear)
 {
     struct sb_arch_node n = like(b, in, SB_NODE_WEIGHT);
     if (b->st == SB_OK)
@@ -71,7 +80,7 @@ static uint32_t weight(struct builder *b, const char *name, uint32_t in, uint32_
     if (b->st != SB_OK)
         return 0;
     snprintf(n.name, sizeof n.name, "%s", name);
-    n.bias = bias;
+    n.linear = n.bias = linear;
     n.channels = out;
     n.height = n.conv.out_height;
     n.width = n.conv.out_width;
@@ -299,7 +308,50 @@ sb_status sb_arch_init(struct sb_arch *a, const char *name, uint32_t channels,
                                    .channels = channels,
                                    .height = height,
                                    .width = width});
-    return b.st == SB_OK ? build(&b, name) : b.st;
+    sb_status st = b.st == SB_OK ? build(&b, name) : b.st;
+    return st == SB_OK
+               ? sb_arch_set_heads(a, &(struct sb_arch_head){.node = a->nodes - 1}, 1)
+               : st;
+}
+
+sb_status sb_arch_set_heads(struct sb_arch *a, const struct sb_arch_head *head,
+                            uint32_t heads)
+{
+    struct sb_arch_head *copy = sb_malloc(heads, sizeof *copy);
+    if (!copy)
+        return sb_fail(SB_ENOMEM, "no memory for %u heads", heads);
+    memcpy(copy, head, heads * sizeof *copy);
+    sb_free(a->head);
+    a->head = copy;
+    a->heads = heads;
+    return SB_OK;
+}
+
+static bool reads(const struct sb_arch_node *n, uint32_t i)
+{
+    return n->kind != SB_NODE_INPUT && (n->in == i || n->other == i);
+}
+
+sb_status sb_arch_check(const struct sb_arch *a)
+{
+    for (uint32_t i = 1; i < a->nodes; i++) {
+        const struct sb_arch_node *n = &a->node[i];
+        bool alone = n->kind == SB_NODE_RELU || n->kind == SB_NODE_ADD ||
+                     n->kind == SB_NODE_FLATTEN || n->kind == SB_NODE_MAX_POOL ||
+                     n->kind == SB_NODE_MEAN_POOL;
+        uint32_t readers = 0;
+        for (uint32_t j = 1; alone && j < a->nodes; j++)
+            readers += reads(&a->node[j], n->in);
+        if (n->in >= i || (n->other != SB_NODE_NONE && n->other >= i))
+            return sb_fail(SB_EARG, "node %u (%s) reads one that comes after it", i,
+                           n->name);
+        if (alone && readers > 1 && n->in != 0)
+            return sb_fail(SB_EARG,
+                           "node %u works in the place of node %u (%s), which %u others "
+                           "read; branch at a layer",
+                           i, n->in, a->node[n->in].name, readers - 1);
+    }
+    return SB_OK;
 }
 
 void sb_arch_fini(struct sb_arch *a)
@@ -307,6 +359,7 @@ void sb_arch_fini(struct sb_arch *a)
     if (!a)
         return;
     sb_free(a->node);
+    sb_free(a->head);
     *a = (struct sb_arch){0};
 }
 
@@ -326,9 +379,9 @@ static bool band_fits(const struct sb_arch *a, uint32_t bands)
     return false;
 }
 
-uint32_t sb_arch_band(struct sb_arch *a)
+uint32_t sb_arch_band(struct sb_arch *a, uint32_t most)
 {
-    uint32_t bands = SB_LANES;
+    uint32_t bands = most;
     while (bands > 1 && !band_fits(a, bands))
         bands--;
     for (uint32_t i = 0; bands > 1 && a->node[i].kind != SB_NODE_MEAN_POOL; i++) {
@@ -340,6 +393,17 @@ uint32_t sb_arch_band(struct sb_arch *a)
     return bands;
 }
 
+double sb_arch_macs(const struct sb_arch *a)
+{
+    double sum = 0.0;
+    for (uint32_t i = 0; i < a->nodes; i++) {
+        const struct sb_conv *c = &a->node[i].conv;
+        if (a->node[i].kind == SB_NODE_WEIGHT)
+            sum += (double)sb_conv_weights(c) * c->out_height * c->out_width;
+    }
+    return sum;
+}
+
 void sb_arch_shapes(const struct sb_arch *a, struct sb_weight_shape *out)
 {
     for (uint32_t i = 0; i < a->nodes; i++) {
@@ -347,7 +411,7 @@ void sb_arch_shapes(const struct sb_arch *a, struct sb_weight_shape *out)
         if (n->kind != SB_NODE_WEIGHT)
             continue;
         *out++ = (struct sb_weight_shape){
-            .ndim = n->bias ? 2 : 4,
+            .ndim = n->linear ? 2 : 4,
             .dim = {n->conv.out, n->conv.in, n->conv.kh, n->conv.kw}};
     }
 }

@@ -13,7 +13,7 @@
  * which is which is settled by the plan.
  *
  * A net for inference keeps no value longer than the last node that reads it, and stores
- * none that a weight can pass on in registers (fold.h). Parameters
+ * none that a weight can pass on in registers (fuse.h). Parameters
  * and the memory to run them may also be two nets: one of parameters only, and any number
  * that borrow them, each on its own thread.
  */
@@ -29,6 +29,7 @@
 #include "kernels/act.h"
 #include "kernels/norm.h"
 #include "nn/arch.h"
+#include "nn/param.h"
 #include "tensor/weight.h"
 
 /* Batch norm's numbers, with gradients and momenta. */
@@ -38,18 +39,39 @@ struct sb_net_norm {
     float *dgamma, *dbeta, *gamma_momentum, *beta_momentum;
 };
 
+/* Factors of a scale, with gradients and momenta, and what a pass makes of them. */
+struct sb_net_scale {
+    float *memory;                    /* owned; the arrays below, [members][channels] */
+    float *mu, *dmu, *mu_momentum;    /* the factors, or their means */
+    float *rho, *drho, *rho_momentum; /* NULL: points */
+    float *bias, *dbias, *bias_momentum; /* NULL: none */
+    struct sb_act factor, shift;         /* of every row, 1 x 1; shift: its bias */
+    struct sb_act dfactor, dshift, eps;  /* the same; eps: its noise */
+};
+
+/* What a mask multiplies with. */
+struct sb_net_mask {
+    float *keep;        /* [channels][height][width] owned; NULL: drawn for every row */
+    struct sb_act drop; /* of every row, where it is drawn; in the net's memory */
+};
+
+struct sb_net_head {
+    struct sb_act logits;        /* a view of its node's value */
+    struct sb_act probabilities; /* after the loss; own memory */
+};
+
 struct sb_net_node {
     struct sb_act y;     /* value; data borrowed from the net's memory or another node */
     struct sb_act slope; /* of a Gaussian weight */
     struct sb_act dy;    /* gradient, in a shared buffer */
-    uint32_t param;      /* index of the weight or norm */
+    uint32_t param;      /* index of the weight, norm, scale or mask */
     bool add_in, add_other; /* its gradient adds to that input's instead of setting it */
     bool in_wanted;         /* whether its input's gradient is needed */
-    uint32_t maker;    /* the node it is computed with: itself, or a weight before it */
-    uint32_t add, end; /* of a weight: what it computes, too, see fold.h: a sum; a norm
+    uint32_t fused_into; /* the node it is computed with: itself, or a weight before it */
+    uint32_t add, end;   /* of a weight: what it computes, too, see fuse.h: a sum; a norm
                              * or ReLU. SB_NODE_NONE: nothing */
-    bool stored;       /* its value goes to memory */
-    bool sliced;       /* its value is, see act.h */
+    bool stored;         /* its value goes to memory */
+    bool sliced;         /* its value is, see act.h */
 };
 
 struct sb_net {
@@ -59,14 +81,19 @@ struct sb_net {
     uint32_t *weight_node;       /* [arch.weights] its node */
     struct sb_net_norm *norm;    /* [arch.norms] */
     uint32_t *norm_node;         /* [arch.norms] */
-    struct sb_act input, logits; /* views of the first and the last node's value */
-    struct sb_act probabilities; /* logits after the loss; same shape, own memory */
-    uint32_t max_batch;
+    struct sb_net_scale *scale;  /* [arch.scales] */
+    struct sb_net_mask *mask;    /* [arch.masks] */
+    struct sb_param_list params; /* all of the above's numbers; see param.h */
+    struct sb_act input;         /* a view of the first node's value */
+    struct sb_net_head *head;    /* [arch.heads] */
+    uint32_t lanes, max_batch;
     bool trained;  /* the last forward used batch statistics: backward follows them */
-    bool borrows;  /* what weight[] and norm[] point to is another net's */
+    bool sampled;  /* ... drew noise */
+    bool shares;   /* what weight[] and norm[] point to is another net's */
     int threads;   /* scratch is there for this many */
     void *scratch; /* owned */
-    float *fold; /* owned: the scale and shift of one norm; NULL: of a net that trains */
+    float
+        *affine; /* owned: the scale and shift of one norm; NULL: of a net that trains */
     float *values;    /* owned: values and slopes */
     float *gradients; /* owned */
     size_t value_floats, gradient_floats, scratch_bytes;
@@ -74,7 +101,11 @@ struct sb_net {
 
 struct sb_net_options {
     const char *arch;
+    struct sb_arch
+        *made; /* an architecture taken over (zeroed) in place of a name and the
+                           * next four numbers; NULL: none */
     uint32_t channels, height, width, classes;
+    uint32_t lanes; /* of the kernels it will run on: kernels.h */
     uint32_t max_batch;
     int threads;
     bool gauss;
@@ -83,10 +114,10 @@ struct sb_net_options {
     bool input_gradient;    /* keep the gradient of the images, too */
     bool single;            /* for one image at a time, see sb_net_init */
     const uint32_t *active; /* [weights] how many exist; NULL: all */
-    /* [lenders] nets of the same architecture, for inference, whose parameters are to be
+    /* [shared_count] nets of the same architecture, for inference, whose parameters are to be
      * borrowed; the first one's are, to begin with. NULL: parameters of its own. */
-    const struct sb_net *lender;
-    uint32_t lenders;
+    const struct sb_net *shared;
+    uint32_t shared_count;
 };
 
 /* single, which implies inference: where the architecture allows it, the lanes hold bands
@@ -97,9 +128,9 @@ struct sb_net_options {
 sb_status sb_net_init(struct sb_net *n, const struct sb_net_options *o);
 void sb_net_fini(struct sb_net *n);
 
-/* The next forward runs with from's parameters, one of the lenders; from is only read, and
+/* The next forward runs with from's parameters, one of the shared_count; from is only read, and
  * must stay. */
-void sb_net_borrow(struct sb_net *n, const struct sb_net *from);
+void sb_net_share(struct sb_net *n, const struct sb_net *from);
 
 /* Fresh parameters for a member: see sb_weight_start; norms are gamma 1, beta 0, running
  * mean 0, running variance 1. */
@@ -123,14 +154,20 @@ struct sb_pass {
     uint32_t member, step;
     uint32_t image;                  /* what the noise counts the batch's images from */
     const struct sb_act *const *eps; /* ... or the noise itself, [weights]; NULL: drawn */
+    const struct sb_act *const *scale_eps; /* [scales] the same of scales */
+    const struct sb_act *const *drop; /* [masks] what masks multiply with; NULL: drawn */
 };
 
-/* From n->input to n->logits. */
+/* From n->input to the heads' logits. */
 sb_status sb_net_forward(const struct sb_env *env, struct sb_net *n,
                          const struct sb_pass *p);
 
-/* Mean cross-entropy of the last forward; fills n->probabilities and the gradient that
- * sb_net_backward starts from. */
+/* Nodes [first, end) of it. */
+sb_status sb_net_forward_part(const struct sb_env *env, struct sb_net *n,
+                              const struct sb_pass *p, uint32_t first, uint32_t end);
+
+/* Mean cross-entropy of the last forward, summed over heads; label: [heads][batch]. Fills
+ * the heads' probabilities and the gradients that sb_net_backward starts from. */
 sb_status sb_net_loss(const struct sb_env *env, struct sb_net *n, const uint32_t *label,
                       double *loss);
 
@@ -146,17 +183,29 @@ typedef sb_status sb_net_visit_fn(void *context, uint32_t weight, const struct s
 sb_status sb_net_backward(const struct sb_env *env, struct sb_net *n,
                           sb_net_visit_fn *visit, void *context);
 
+/* Of everything that has a posterior; prior_sd is that of weights, whose prior mean is 0. */
 double sb_net_kl(const struct sb_env *env, const struct sb_net *n, float prior_sd);
 void sb_net_add_kl(const struct sb_env *env, struct sb_net *n, float factor,
                    float prior_sd);
 
-/* One optimiser step of everything; derived values are refreshed. */
-void sb_net_step(const struct sb_env *env, struct sb_net *n, const struct sb_sgd *o,
-                 float rate_rho);
+/* How parameters move: momentum and decay are everybody's, rate is that of SB_RATE_MU. */
+struct sb_step_rates {
+    struct sb_sgd sgd;
+    float rho, scale;
+};
 
-/* The norms' part of it: an update steps its weights layer by layer. */
-void sb_net_step_norms(const struct sb_env *env, struct sb_net *n,
-                       const struct sb_sgd *o);
+/* One optimiser step of everything; derived values are refreshed. */
+void sb_net_step(const struct sb_env *env, struct sb_net *n,
+                 const struct sb_step_rates *r);
+
+/* One weight layer's part of it, with its KL's gradient: an update of the support steps
+ * layer by layer, ... */
+void sb_net_step_weight(const struct sb_env *env, struct sb_net *n, uint32_t weight,
+                        const struct sb_step_rates *r, float kl_factor, float prior_sd);
+
+/* ... and the rest afterwards. */
+void sb_net_step_others(const struct sb_env *env, struct sb_net *n,
+                        const struct sb_step_rates *r, float kl_factor);
 
 /* Weights that exist, and all there could be. */
 uint64_t sb_net_active(const struct sb_net *n);

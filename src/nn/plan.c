@@ -6,11 +6,10 @@
  */
 #include "nn/plan.h"
 
-#include <assert.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "nn/fold.h"
+#include "nn/fuse.h"
 
 /* ---- values -------------------------------------------------------------------------- */
 
@@ -32,10 +31,12 @@ static sb_status shape_of(const struct sb_net *n, uint32_t i, struct sb_act *a)
 {
     const struct sb_arch_node *d = &n->arch.node[i];
     if (n->node[i].sliced)
-        return sb_act_shape_sliced(a, n->max_batch, d->channels, d->height, d->width);
-    sb_status st = sb_act_shape(a, n->max_batch, d->channels, d->height, d->width);
+        return sb_act_shape_sliced(a, n->lanes, n->max_batch, d->channels, d->height,
+                                   d->width);
+    sb_status st =
+        sb_act_shape(a, n->lanes, n->max_batch, d->channels, d->height, d->width);
     if (st == SB_OK && feeds_flatten(&n->arch, i)) {
-        a->plane = (size_t)a->height * a->width * SB_LANES;
+        a->plane = (size_t)a->height * a->width * a->lanes;
         a->block = a->plane * a->channels;
     }
     return st;
@@ -46,6 +47,19 @@ static float *take(float *base, size_t *used, size_t floats)
     float *at = base ? base + *used : NULL;
     *used += (floats + 15) / 16 * 16;
     return at;
+}
+
+static sb_status lay_scale(const struct sb_net *n, struct sb_net_scale *s,
+                           uint32_t channels, float *base, size_t *used)
+{
+    struct sb_act *act[] = {&s->factor, &s->shift, &s->dfactor, &s->dshift, &s->eps};
+    for (size_t i = 0; i < sizeof act / sizeof *act; i++) {
+        sb_status st = sb_act_shape(act[i], n->lanes, n->max_batch, channels, 1, 1);
+        if (st != SB_OK)
+            return st;
+        act[i]->data = take(base, used, sb_act_size(act[i]));
+    }
+    return SB_OK;
 }
 
 static sb_status lay_values(struct sb_net *n, bool gauss, float *base, size_t *used)
@@ -61,13 +75,26 @@ static sb_status lay_values(struct sb_net *n, bool gauss, float *base, size_t *u
             node->y.data = n->node[d->in].y.data;
         else
             node->y.data = take(base, used, sb_act_size(&node->y));
+        if (d->kind == SB_NODE_SCALE)
+            st = lay_scale(n, &n->scale[node->param], d->channels, base, used);
+        if (st != SB_OK)
+            return st;
+        if (d->kind == SB_NODE_MASK && !d->mask.given) {
+            n->mask[node->param].drop = node->y;
+            n->mask[node->param].drop.data = take(base, used, sb_act_size(&node->y));
+        }
         if (d->kind != SB_NODE_WEIGHT || !gauss)
             continue;
         node->slope = node->y;
         node->slope.data = take(base, used, sb_act_size(&node->slope));
     }
-    n->probabilities = n->node[n->arch.nodes - 1].y;
-    n->probabilities.data = take(base, used, sb_act_size(&n->probabilities));
+    for (uint32_t i = 0; i < n->arch.heads; i++) {
+        struct sb_act *p = &n->head[i].probabilities;
+        sb_status st = sb_act_shape(p, n->lanes, n->max_batch, n->arch.classes, 1, 1);
+        if (st != SB_OK)
+            return st;
+        p->data = take(base, used, sb_act_size(p));
+    }
     return SB_OK;
 }
 
@@ -162,10 +189,19 @@ static void find_last(const struct sb_net *n, uint32_t *last)
 {
     const struct sb_arch *a = &n->arch;
     for (uint32_t i = 1; i < a->nodes; i++) {
-        read_at(a, last, a->node[i].in, n->node[i].maker);
-        read_at(a, last, a->node[i].other, n->node[i].maker);
+        read_at(a, last, a->node[i].in, n->node[i].fused_into);
+        read_at(a, last, a->node[i].other, n->node[i].fused_into);
     }
-    last[0] = last[home_of(a, a->nodes - 1)] = SB_NODE_NONE;
+    for (uint32_t i = 1; i < a->nodes;
+         i++) /* what the members of a network share stays */
+        for (int k = 0; k < 2 && i >= a->shared && a->shared > 0; k++) {
+            uint32_t from = k == 0 ? a->node[i].in : a->node[i].other;
+            if (from != SB_NODE_NONE && from < a->shared)
+                last[home_of(a, from)] = SB_NODE_NONE;
+        }
+    last[0] = SB_NODE_NONE;
+    for (uint32_t i = 0; i < a->heads; i++)
+        last[home_of(a, a->head[i].node)] = SB_NODE_NONE;
 }
 
 /* What is computed with node i. */
@@ -209,7 +245,7 @@ static uint32_t plan_values(struct sb_net *n, struct buffers *s, uint32_t *last,
     const struct sb_arch *a = &n->arch;
     size_t slope = 0;
     for (uint32_t i = 0; i < a->nodes; i++) {
-        if (n->node[i].maker != i)
+        if (n->node[i].fused_into != i)
             continue;
         struct made m = made_with(n, i);
         size_t floats = sb_act_size(&n->node[i].y);
@@ -226,14 +262,14 @@ static uint32_t plan_values(struct sb_net *n, struct buffers *s, uint32_t *last,
     return s->n++;
 }
 
-static sb_status init_fold(struct sb_net *n)
+static sb_status init_affine(struct sb_net *n)
 {
     uint32_t most = 1;
     for (uint32_t i = 0; i < n->arch.nodes; i++)
         if (n->arch.node[i].kind == SB_NODE_NORM && n->arch.node[i].channels > most)
             most = n->arch.node[i].channels;
-    n->fold = sb_malloc((size_t)2 * most, sizeof *n->fold);
-    return n->fold ? SB_OK : sb_fail(SB_ENOMEM, "no memory for a norm of %u", most);
+    n->affine = sb_malloc((size_t)2 * most, sizeof *n->affine);
+    return n->affine ? SB_OK : sb_fail(SB_ENOMEM, "no memory for a norm of %u", most);
 }
 
 static sb_status lay_values_shared(struct sb_net *n, bool gauss)
@@ -248,15 +284,18 @@ static sb_status lay_values_shared(struct sb_net *n, bool gauss)
     if (st != SB_OK || !last)
         goto done;
     find_last(n, last);
-    uint32_t slope = plan_values(n, &s, last, gauss), end = n->arch.nodes - 1;
-    n->probabilities = n->node[end].y;
-    s.b[s.n] = (struct buffer){.floats = sb_act_size(&n->probabilities)};
-    uint32_t probabilities = s.n++;
+    uint32_t slope = plan_values(n, &s, last, gauss), probabilities = s.n++;
+    st = sb_act_shape(&n->head[0].probabilities, n->lanes, n->max_batch, n->arch.classes,
+                      1, 1);
+    s.b[probabilities] =
+        (struct buffer){.floats = sb_act_size(&n->head[0].probabilities)};
+    if (st != SB_OK)
+        goto done;
     st = buffers_allocate(&s, "activations", &n->values, &n->value_floats);
     if (st != SB_OK)
         goto done;
-    n->probabilities.data = s.b[probabilities].data;
-    for (uint32_t i = 0; i <= end; i++) {
+    n->head[0].probabilities.data = s.b[probabilities].data;
+    for (uint32_t i = 0; i < n->arch.nodes; i++) {
         struct sb_net_node *node = &n->node[i];
         uint32_t buffer = s.of[home_of(&n->arch, i)];
         node->y.data =
@@ -288,18 +327,22 @@ static bool place_gradient(struct sb_net *n, struct buffers *s, uint32_t i,
 /* Walks backwards, as the gradients will be computed. */
 static void plan_gradients(struct sb_net *n, struct buffers *s, bool input_gradient)
 {
-    place_gradient(n, s, n->arch.nodes - 1, SB_NODE_NONE);
+    for (uint32_t i = 0; i < n->arch.heads; i++)
+        if (s->of[n->arch.head[i].node] == SB_NODE_NONE)
+            place_gradient(n, s, n->arch.head[i].node, SB_NODE_NONE);
     for (uint32_t i = n->arch.nodes - 1; i > 0; i--) {
         const struct sb_arch_node *d = &n->arch.node[i];
         struct sb_net_node *node = &n->node[i];
         uint32_t own = s->of[i];
         bool norm = d->kind == SB_NODE_NORM, residual = norm && d->other != SB_NODE_NONE;
         /* A norm's residual takes over the buffer; else the input may. */
-        bool stays = in_place(d->kind) || (norm && !residual);
+        bool overwrites =
+            (norm && !residual) || d->kind == SB_NODE_SCALE || d->kind == SB_NODE_MASK;
+        /* what an addition passed on may be another node's gradient, too */
+        bool stays = in_place(d->kind) || (overwrites && s->b[own].users == 1);
         node->in_wanted = d->in != 0 || input_gradient;
         if (d->other != SB_NODE_NONE)
             node->add_other = place_gradient(n, s, d->other, own);
-        assert(!(residual && node->add_other)); /* a norm sets its residual's gradient */
         if (node->in_wanted)
             node->add_in = place_gradient(n, s, d->in, stays ? own : SB_NODE_NONE);
         s->b[own].users--;
@@ -328,7 +371,7 @@ done:
 sb_status sb_net_plan(struct sb_net *n, bool gauss, bool inference, bool input_gradient)
 {
     if (inference) {
-        sb_status st = init_fold(n);
+        sb_status st = init_affine(n);
         return st == SB_OK ? lay_values_shared(n, gauss) : st;
     }
     sb_status st = lay_values(n, gauss, NULL, &n->value_floats);
@@ -356,9 +399,9 @@ static size_t scratch_of(const struct sb_net *n)
 
 sb_status sb_net_plan_scratch(struct sb_net *n, const struct sb_net_options *o)
 {
-    size_t most = o->lender ? 0 : scratch_of(n);
-    for (uint32_t i = 0; o->lender && i < o->lenders; i++) {
-        size_t bytes = scratch_of(&o->lender[i]);
+    size_t most = o->shared ? 0 : scratch_of(n);
+    for (uint32_t i = 0; o->shared && i < o->shared_count; i++) {
+        size_t bytes = scratch_of(&o->shared[i]);
         most = bytes > most ? bytes : most;
     }
     n->scratch_bytes = most * (size_t)n->threads;

@@ -8,7 +8,14 @@
  * allocates them. */
 sb_status sb_net_plan(struct sb_net *n, bool gauss, bool inference, bool input_gradient);
 
-/* Scratch memory for n->threads, enough for the net's weights or its lenders'. */
+/* Scratch memory for n->threads, enough for the net's weights or its shared_count'. */
 sb_status sb_net_plan_scratch(struct sb_net *n, const struct sb_net_options *o);
+
+/* Fills n->params from what was allocated. */
+sb_status sb_net_list_params(struct sb_net *n, const struct sb_net_options *o);
+
+/* The part of a, an act of head i's node, that is the head's. */
+struct sb_act sb_net_head_view(const struct sb_net *n, const struct sb_act *a,
+                               uint32_t i);
 
 #endif

@@ -1,6 +1,7 @@
 /* feed - see feed.h. */
 #include "predict/feed.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -8,7 +9,9 @@
 #include "data/adapt.h"
 #include "data/columns.h"
 #include "data/reader.h"
+#include "predict/columns.h"
 #include "predict/gather.h"
+#include "readers/readers.h"
 #include "readers/table.h"
 
 enum { ROOM_BYTES = 1 << 25 }; /* for a batch of examples, unless one needs more */
@@ -29,24 +32,16 @@ static sb_status plain_columns(struct sb_columns **out, uint32_t features)
     sb_status st = sb_columns_new(out, features + 1);
     if (st != SB_OK)
         return st;
-    for (uint32_t i = 0; i < features; i++)
-        (*out)->column[i].feature = i;
     (*out)->column[features].kind = SB_COLUMN_LABEL;
-    (*out)->label = (*out)->features = features;
-    return SB_OK;
+    (*out)->label = features;
+    return sb_columns_number(*out, like);
 }
 
 static sb_status find_columns(struct sb_feed *f)
 {
     const struct sb_model_info *i = &f->o.model->info;
-    if (!i->columns)
-        return plain_columns(&f->columns, i->channels);
-    sb_status st = sb_columns_read(&f->columns, "the model", i->columns);
-    if (st == SB_OK && f->columns->features != i->channels)
-        st = sb_fail(SB_EFORMAT,
-                     "the model: its columns have %u features, but it takes %u",
-                     f->columns->features, i->channels);
-    return st;
+    return i->columns ? sb_predict_columns(i, &f->columns)
+                      : plain_columns(&f->columns, i->channels);
 }
 
 static sb_status idle(void *context)
@@ -67,6 +62,7 @@ static sb_status open_rows(struct sb_feed *f, const char *path, int fd)
                                 .fd = fd,
                                 .columns = f->columns,
                                 .like = like,
+                                .keep = f->o.keep,
                                 .idle = idle,
                                 .context = f};
     if (st == SB_OK)
@@ -85,29 +81,39 @@ static sb_status open_rows(struct sb_feed *f, const char *path, int fd)
 /* ---- data sets ----------------------------------------------------------------------- */
 
 /* What the set has and what the model takes are both images, or both rows. */
-static sb_status check_kind(const struct sb_dataset *d, const struct sb_model_info *i)
+static sb_status check_kind(const struct sb_dataset *d, const struct sb_model_info *i,
+                            uint32_t inputs)
 {
     bool rows = takes_rows(i), has_rows = d->height == 1 && d->width == 1;
     if (rows && !has_rows)
         return sb_fail(SB_EARG,
                        "%s has images of %u x %u x %u, but the model takes rows of %u "
                        "features",
-                       d->path, d->channels, d->height, d->width, i->channels);
+                       d->path, d->channels, d->height, d->width, inputs);
     if (has_rows && !rows)
         return sb_fail(SB_EARG,
                        "%s has rows of %u features, but the model takes images of %u x "
                        "%u x %u",
                        d->path, d->channels, i->channels, i->height, i->width);
-    if (rows && d->channels != i->channels)
+    if (rows && d->channels != inputs)
         return sb_fail(SB_EARG, "%s has rows of %u features, but the model takes %u",
-                       d->path, d->channels, i->channels);
+                       d->path, d->channels, inputs);
     return SB_OK;
 }
 
 static sb_status open_set(struct sb_feed *f)
 {
     const struct sb_model_info *i = &f->o.model->info;
-    const struct sb_image_shape shape = {i->channels, i->height, i->width};
+    struct sb_columns *columns;
+    if (f->o.keep && *f->o.keep)
+        return sb_fail(SB_EARG,
+                       "%s is no table as text; only of those can columns be kept",
+                       f->o.path);
+    sb_status st = sb_predict_columns(i, &columns);
+    if (st != SB_OK)
+        return st;
+    uint32_t inputs = columns ? columns->inputs : i->channels;
+    const struct sb_image_shape shape = {inputs, i->height, i->width};
     /* Image files become the model's shape at once, as in training. */
     const struct sb_dataset same = {.element = SB_BYTES,
                                     .channels = i->channels,
@@ -117,10 +123,12 @@ static sb_status open_set(struct sb_feed *f)
     struct sb_open_options o = {.split = f->o.split,
                                 .like = takes_rows(i) ? NULL : &same,
                                 .unlabelled = true,
-                                .any_name = true};
-    sb_status st = sb_dataset_open_with(&f->set, f->o.path, &o);
+                                .any_name = true,
+                                .impute = columns && columns->impute};
+    sb_columns_free(columns);
+    st = sb_dataset_open_with(&f->set, f->o.path, &o);
     if (st == SB_OK)
-        st = check_kind(&f->set, i);
+        st = check_kind(&f->set, i, inputs);
     if (st == SB_OK)
         st = sb_adapt(&f->view, &f->set, &shape);
     if (st != SB_OK)
@@ -139,10 +147,10 @@ static sb_status open_path(struct sb_feed *f)
     struct sb_probe probe;
     if (strcmp(path, "-") == 0)
         return open_rows(f, "standard input", STDIN_FILENO);
-    sb_status st = sb_reader_find(path, &probe, &reader);
+    sb_status st = sb_reader_find(&sb_readers, path, &probe, &reader);
     if (st != SB_OK)
         return st;
-    if (reader != &sb_reader_csv)
+    if (!reader->lines)
         return open_set(f);
     st = sb_table_find(&probe, f->o.split, part);
     return st == SB_OK ? open_rows(f, part, -1) : st;
@@ -155,16 +163,16 @@ sb_status sb_feed_init(struct sb_feed *f, const struct sb_feed_options *o)
     if (st != SB_OK)
         return st;
     size_t size =
-        f->columns ? f->columns->features * sizeof(float) : sb_gather_bytes(&f->view);
+        f->columns ? f->columns->inputs * sizeof(float) : sb_gather_bytes(&f->view);
     f->batch = SB_FEED_BATCH;
     if (!f->columns && !f->view.fetch)
         return SB_OK;
     if (size > ROOM_BYTES / SB_FEED_BATCH)
         f->batch = size < ROOM_BYTES ? ROOM_BYTES / size : 1;
-    f->room = sb_malloc(f->batch, size);
-    return f->room ? SB_OK
-                   : sb_fail(SB_ENOMEM, "no memory for %zu examples of %zu bytes",
-                             f->batch, size);
+    f->buffer = sb_malloc(f->batch, size);
+    return f->buffer ? SB_OK
+                     : sb_fail(SB_ENOMEM, "no memory for %zu examples of %zu bytes",
+                               f->batch, size);
 }
 
 void sb_feed_fini(struct sb_feed *f)
@@ -174,7 +182,7 @@ void sb_feed_fini(struct sb_feed *f)
     sb_rows_fini(&f->rows);
     sb_columns_free(f->columns);
     sb_dataset_fini(&f->set);
-    sb_free(f->room);
+    sb_free(f->buffer);
     *f = (struct sb_feed){0};
 }
 
@@ -188,10 +196,12 @@ uint64_t sb_feed_count(const struct sb_feed *f)
 static sb_status take_rows(struct sb_feed *f, size_t most, struct sb_input *in,
                            size_t *got)
 {
-    ptrdiff_t one = sizeof(float), row = one * (ptrdiff_t)f->columns->features;
-    *in = (struct sb_input){
-        .data = f->room, .type = SB_INPUT_F32, .stride = {row, one, one, one}};
-    return sb_rows_next(&f->rows, (float *)f->room, most, got);
+    ptrdiff_t one = sizeof(float), row = one * (ptrdiff_t)f->columns->inputs;
+    *in = (struct sb_input){.data = f->buffer,
+                            .type = SB_INPUT_F32,
+                            .stride = {row, one, one, one},
+                            .missing = true};
+    return sb_rows_next(&f->rows, (float *)f->buffer, most, got);
 }
 
 static sb_status take_examples(struct sb_feed *f, int threads, size_t most,
@@ -203,9 +213,9 @@ static sb_status take_examples(struct sb_feed *f, int threads, size_t most,
     const void *first = d->element == SB_FLOATS
                             ? (const void *)(d->values + at * sb_dataset_elements(d))
                             : d->images + at * sb_dataset_elements(d);
-    *in = sb_gather_input(d, d->fetch ? f->room : first);
+    *in = sb_gather_input(d, d->fetch ? f->buffer : first);
     return d->fetch
-               ? sb_gather_run(d, NULL, (uint32_t)at, (uint32_t)*got, threads, f->room)
+               ? sb_gather_run(d, NULL, (uint32_t)at, (uint32_t)*got, threads, f->buffer)
                : SB_OK;
 }
 
@@ -244,5 +254,39 @@ bool sb_feed_name(const struct sb_feed *f, size_t i, char out[SB_FEED_NAME])
     if (f->columns || !f->set.name_of || i >= f->last)
         return false;
     f->set.name_of(&f->set, (uint32_t)(f->done - f->last + i), out, SB_FEED_NAME);
+    return true;
+}
+
+/* ---- what else rows have ------------------------------------------------------------- */
+
+uint32_t sb_feed_keeps(const struct sb_feed *f)
+{
+    return f->columns ? sb_rows_keeps(&f->rows) : 0;
+}
+
+const char *sb_feed_keep_name(const struct sb_feed *f, uint32_t k)
+{
+    return k < sb_feed_keeps(f) ? sb_rows_keep_name(&f->rows, k) : NULL;
+}
+
+const char *sb_feed_keep_text(const struct sb_feed *f, size_t i, uint32_t k)
+{
+    return k < sb_feed_keeps(f) && i < f->last ? sb_rows_keep_text(&f->rows, i, k) : NULL;
+}
+
+bool sb_feed_note(const struct sb_feed *f, char out[SB_FEED_NOTE])
+{
+    const struct sb_table_odd *odd = &f->rows.odd;
+    char title[SB_COLUMN_TITLE];
+    if (!f->columns || odd->line == 0)
+        return false;
+    snprintf(out, SB_FEED_NOTE,
+             "%llu value%s that training never saw (texts of no category: %llu, missing "
+             "where none was: %llu); the first is in line %llu, %s",
+             (unsigned long long)(odd->unknown + odd->missing),
+             odd->unknown + odd->missing == 1 ? "" : "s",
+             (unsigned long long)odd->unknown, (unsigned long long)odd->missing,
+             (unsigned long long)odd->line,
+             sb_columns_title(f->columns, (uint32_t)odd->column, title));
     return true;
 }

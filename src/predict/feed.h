@@ -15,12 +15,13 @@
 #include "predict/predictor.h"
 #include "readers/rows.h"
 
-enum { SB_FEED_BATCH = 1024, SB_FEED_NAME = 4096 };
+enum { SB_FEED_BATCH = 1024, SB_FEED_NAME = 4096, SB_FEED_NOTE = 512 };
 
 struct sb_feed_options {
     const struct sb_model *model; /* borrowed, as all pointers here */
     const char *path;             /* "-": standard input */
     enum sb_split split;          /* of a set that has parts */
+    const char *keep; /* columns of a table as text to keep, see rows.h; NULL: none */
     struct sb_progress *progress; /* NULL: nobody listens */
 };
 
@@ -30,7 +31,7 @@ struct sb_feed {
     struct sb_rows rows;        /* of a table as text */
     struct sb_dataset set;      /* everything else ... */
     struct sb_dataset view;     /* ... as the model takes it; borrows from set */
-    unsigned char *room;        /* [batch] examples; owned; NULL: used in place */
+    unsigned char *buffer;      /* [batch] examples; owned; NULL: used in place */
     size_t batch;               /* of a call at most: large images are fewer */
     uint64_t done;              /* examples answered ... */
     size_t last;                /* ... by the call before */
@@ -51,5 +52,14 @@ sb_status sb_feed_next(struct sb_feed *f, struct sb_predictor *p, size_t most,
 
 /* The file of example i of the last answer, "cat/1.png". False: examples are no files. */
 bool sb_feed_name(const struct sb_feed *f, size_t i, char out[SB_FEED_NAME]);
+
+/* Columns of the input that are kept: how many, the name of the k-th, and its text for
+ * example i of the last answer; NULL: there is none. */
+uint32_t sb_feed_keeps(const struct sb_feed *f);
+const char *sb_feed_keep_name(const struct sb_feed *f, uint32_t k);
+const char *sb_feed_keep_text(const struct sb_feed *f, size_t i, uint32_t k);
+
+/* What of the rows so far training did not know, in a sentence; false: nothing. */
+bool sb_feed_note(const struct sb_feed *f, char out[SB_FEED_NOTE]);
 
 #endif

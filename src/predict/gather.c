@@ -10,8 +10,8 @@ struct job {
     const struct sb_dataset *d;
     const uint32_t *index; /* NULL: in order */
     uint32_t at;
-    size_t size;         /* bytes of an example */
-    unsigned char *room; /* [n] */
+    size_t size;           /* bytes of an example */
+    unsigned char *buffer; /* [n] */
     struct sb_failure failure;
 };
 
@@ -26,7 +26,7 @@ static void gather_one(void *context, size_t chunk, int worker)
     struct job *j = context;
     const struct sb_dataset *d = j->d;
     uint32_t i = j->index ? j->index[chunk] : j->at + (uint32_t)chunk;
-    unsigned char *to = j->room + chunk * j->size;
+    unsigned char *to = j->buffer + chunk * j->size;
     const uint8_t *from = NULL;
     sb_status st = SB_OK;
     if (d->element == SB_FLOATS)
@@ -39,13 +39,13 @@ static void gather_one(void *context, size_t chunk, int worker)
 }
 
 sb_status sb_gather_run(const struct sb_dataset *d, const uint32_t *index, uint32_t at,
-                        uint32_t n, int threads, unsigned char *room)
+                        uint32_t n, int threads, unsigned char *buffer)
 {
     struct job j = {.d = d,
                     .index = index,
                     .at = at,
                     .size = sb_gather_bytes(d),
-                    .room = room,
+                    .buffer = buffer,
                     .failure = SB_FAILURE_NONE};
     sb_threads_run(threads, n, gather_one, &j);
     return sb_failure_raise(&j.failure);
@@ -58,5 +58,6 @@ struct sb_input sb_gather_input(const struct sb_dataset *d, const void *data)
     ptrdiff_t row = one * d->width, plane = row * d->height;
     return (struct sb_input){.data = data,
                              .type = bytes ? SB_INPUT_U8 : SB_INPUT_F32,
-                             .stride = {plane * d->channels, plane, row, one}};
+                             .stride = {plane * d->channels, plane, row, one},
+                             .missing = true};
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/threads.h"
+#include "data/encode.h"
 
 struct job {
     const struct sb_input *in;
@@ -15,22 +16,22 @@ struct job {
 };
 
 static void fill_bytes(const unsigned char *from, ptrdiff_t step, const float *table,
-                       uint32_t width, float *to)
+                       uint32_t width, float *to, size_t lanes)
 {
     for (uint32_t i = 0; i < width; i++, from += step)
-        to[(size_t)i * SB_LANES] = table[*from];
+        to[i * lanes] = table[*from];
 }
 
 /* Returns whether one is not finite. The caller's floats need not be aligned. */
 static bool fill_floats(const unsigned char *from, ptrdiff_t step, float mean, float sd,
-                        uint32_t width, float *to)
+                        uint32_t width, float *to, size_t lanes)
 {
     bool bad = false;
     for (uint32_t i = 0; i < width; i++, from += step) {
         float x;
         memcpy(&x, from, sizeof x);
         bad |= !isfinite(x);
-        to[(size_t)i * SB_LANES] = (x - mean) / sd;
+        to[i * lanes] = (x - mean) / sd;
     }
     return bad;
 }
@@ -39,17 +40,23 @@ static bool fill_example(const struct job *j, const unsigned char *from, float *
 {
     const struct sb_act *x = j->x;
     const ptrdiff_t *stride = j->in->stride;
+    const struct sb_normalise *m = j->normal;
     bool bad = false;
+    if (m->columns) {
+        enum sb_row_state state =
+            sb_encode_row(m->columns, from, stride[1], m->mean, m->sd, to, x->plane);
+        return state == SB_ROW_BAD || (state == SB_ROW_NEW && !j->in->missing);
+    }
     for (uint32_t c = 0; c < x->channels; c++, from += stride[1], to += x->plane)
         for (uint32_t y = 0; y < x->height; y++) {
             const unsigned char *row = from + (ptrdiff_t)y * stride[2];
-            float *out = to + (size_t)y * x->width * SB_LANES;
+            float *out = to + (size_t)y * x->width * x->lanes;
             if (j->in->type == SB_INPUT_U8)
                 fill_bytes(row, stride[3], j->normal->table + (size_t)c * SB_BYTE_VALUES,
-                           x->width, out);
+                           x->width, out, x->lanes);
             else
                 bad |= fill_floats(row, stride[3], j->normal->mean[c], j->normal->sd[c],
-                                   x->width, out);
+                                   x->width, out, x->lanes);
         }
     return bad;
 }
@@ -58,7 +65,7 @@ static void clear_lane(const struct sb_act *x, float *to)
 {
     for (uint32_t c = 0; c < x->channels; c++, to += x->plane)
         for (size_t i = 0; i < (size_t)x->height * x->width; i++)
-            to[i * SB_LANES] = 0.0f;
+            to[i * x->lanes] = 0.0f;
 }
 
 static void fill_block(void *context, size_t chunk, int worker)
@@ -67,8 +74,8 @@ static void fill_block(void *context, size_t chunk, int worker)
     const struct job *j = context;
     uint32_t lanes = sb_act_lanes(j->x, (uint32_t)chunk);
     float *to = sb_act_plane(j->x, (uint32_t)chunk, 0);
-    for (uint32_t l = 0; l < SB_LANES; l++) {
-        size_t i = chunk * SB_LANES + l;
+    for (uint32_t l = 0; l < j->x->lanes; l++) {
+        size_t i = chunk * j->x->lanes + l;
         if (l < lanes)
             j->bad[i] = fill_example(j,
                                      (const unsigned char *)j->in->data +

@@ -20,6 +20,7 @@ struct sb_input {
     const void *data;
     enum sb_input_type type;
     ptrdiff_t stride[4]; /* bytes to the next example, channel, row and column */
+    bool missing; /* of tables: numbers may be missing where none was in training */
 };
 
 /* Fills x, whose shape and number of examples say what to read, with examples at, at + 1,

@@ -4,22 +4,24 @@
 #include "base/failure.h"
 #include "base/mem.h"
 #include "base/threads.h"
+#include "kernels/kernels.h"
 
-/* Images that a plan is made for. Linear layers take 8 blocks of 8 images at once, or 16
- * where there are that many (kernels/corr.h). */
+/* Images that a plan is made for. Linear layers take 64 images at once, or 128 where there
+ * are that many (kernels/corr.h). */
 static const uint32_t plan_images[SB_PLAN_COUNT] = {1, 64, 1 << 20};
 
-uint32_t sb_plan_share(uint64_t n, uint32_t threads)
+uint32_t sb_plan_share(uint64_t n, uint32_t threads, uint32_t lanes)
 {
     uint64_t each = (n + threads - 1) / threads;
-    return (uint32_t)((each + SB_LANES - 1) / SB_LANES * SB_LANES);
+    return (uint32_t)((each + lanes - 1) / lanes * lanes);
 }
 
-enum sb_plan sb_plan_for(enum sb_load load, uint32_t max_batch, int threads)
+enum sb_plan sb_plan_for(const struct sb_env *env, enum sb_load load, uint32_t max_batch)
 {
+    uint32_t threads = (uint32_t)env->threads, lanes = env->kernels->lanes;
     if (max_batch == 1 && load != SB_LOAD_GAUSS) /* which has no activation noise */
         return SB_PLAN_SINGLE;
-    return sb_plan_share(max_batch, (uint32_t)threads) <= plan_images[SB_PLAN_FEW]
+    return sb_plan_share(max_batch, threads, lanes) <= plan_images[SB_PLAN_FEW]
                ? SB_PLAN_FEW
                : SB_PLAN_MANY;
 }
@@ -47,11 +49,11 @@ static void load_member(void *context, size_t i, int worker)
     (void)worker;
     struct loading *j = context;
     struct sb_net *net = &j->member[i];
-    const struct sb_member *from = &j->model->member[i];
+    const struct sb_trained *from = &j->model->member[i];
     sb_status st = sb_model_net(j->model, (uint32_t)i, &j->plan, net);
     if (st == SB_OK)
-        st = j->load == SB_LOAD_DRAW ? sb_member_draw(from, &j->env, net, 0)
-                                     : sb_member_load(from, &j->env, net);
+        st = j->load == SB_LOAD_DRAW ? sb_trained_draw(from, &j->env, net, 0)
+                                     : sb_trained_load(from, &j->env, net);
     sb_failure_note(&j->failure, i, st);
     for (uint32_t k = 0; st == SB_OK && k < net->arch.weights; k++)
         sb_pattern_fini(&net->weight[k].pattern); /* the kernel order is enough */
@@ -67,7 +69,8 @@ sb_status sb_loaded_init(struct sb_loaded *l, const struct sb_env *env,
         return sb_fail(SB_ENOMEM, "no memory for %u members", m->members);
     struct loading j = {
         .model = m,
-        .plan = {.max_batch = plan_images[plan],
+        .plan = {.lanes = env->kernels->lanes,
+                 .max_batch = plan_images[plan],
                  .threads = 1,
                  .parameters = true,
                  .single = plan == SB_PLAN_SINGLE,

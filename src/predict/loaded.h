@@ -23,10 +23,13 @@ enum sb_load sb_load_for(const struct sb_model *m, const struct sb_sampling *s);
 /* Plans to choose from, by the number of images that a thread has at once. */
 enum sb_plan { SB_PLAN_SINGLE, SB_PLAN_FEW, SB_PLAN_MANY, SB_PLAN_COUNT };
 
-enum sb_plan sb_plan_for(enum sb_load load, uint32_t max_batch, int threads);
+enum sb_plan sb_plan_for(const struct sb_env *env, enum sb_load load, uint32_t max_batch);
 
 /* Whole blocks that n images are for each of so many threads, in images. */
-uint32_t sb_plan_share(uint64_t n, uint32_t threads);
+uint32_t sb_plan_share(uint64_t n, uint32_t threads, uint32_t lanes);
+
+/* So many images leave most lanes of wide kernels empty: narrow ones have the same bits. */
+enum { SB_FEW_IMAGES = 8 };
 
 struct sb_loaded {
     struct sb_net *member; /* [members] owned, parameters only */

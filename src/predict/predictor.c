@@ -6,6 +6,8 @@
 #include "base/failure.h"
 #include "base/mem.h"
 #include "base/threads.h"
+#include "kernels/kernels.h"
+#include "predict/columns.h"
 #include "predict/source.h"
 
 /* Bytes of a thread's widest activations, at most; a few of them are in use at a time. They
@@ -24,13 +26,14 @@ static sb_status init_net(const struct sb_predictor *p, uint32_t images, int thr
         .height = info->height,
         .width = info->width,
         .classes = info->classes,
+        .lanes = p->env.kernels->lanes,
         .max_batch = images,
         .threads = threads,
         .gauss = p->sampling.kind == SB_SAMPLE_NOISE,
         .inference = true,
         .single = single,
-        .lender = p->loaded->member,
-        .lenders = p->loaded->members,
+        .shared = p->loaded->member,
+        .shared_count = p->loaded->members,
     };
     return sb_net_init(out, &net);
 }
@@ -46,7 +49,7 @@ static sb_status init_draw(const struct sb_predictor *p, struct sb_predict_worke
     size_t most = 0, largest = 0;
     for (uint32_t i = 0; i < p->model->members; i++) {
         const struct sb_net *net = &p->loaded->member[i];
-        size_t sum = 0, layer = sb_member_largest(&p->model->member[i]);
+        size_t sum = 0, layer = sb_trained_largest(&p->model->member[i]);
         for (uint32_t k = 0; k < net->arch.weights; k++)
             sum += sb_weight_placed(&net->weight[k]);
         most = sum > most ? sum : most;
@@ -72,7 +75,7 @@ static sb_status init_buffers(const struct sb_predictor *p, struct sb_predict_wo
     w->draw = sb_malloc(batch, sizeof *w->draw);
     w->prob = sb_malloc(all_probabilities(p), sizeof *w->prob);
     w->member = sb_malloc(m->members, sizeof *w->member);
-    w->bad = sb_malloc((size_t)p->at_once + SB_LANES, 1); /* or the bands of one */
+    w->bad = sb_malloc((size_t)p->at_once + SB_MAX_LANES, 1); /* or the bands of one */
     if (!w->draw || !w->prob || !w->member || !w->bad)
         return sb_fail(SB_ENOMEM, "no memory to predict %u examples at once", p->at_once);
     return draws_here(p) ? init_draw(p, w) : SB_OK;
@@ -83,15 +86,16 @@ static sb_status init_buffers(const struct sb_predictor *p, struct sb_predict_wo
 static void cut(struct sb_predictor *p, uint32_t max_batch)
 {
     const struct sb_arch *a = &p->loaded->member[0].arch;
-    uint32_t threads = (uint32_t)p->env.threads, most = sb_plan_share(max_batch, threads);
+    uint32_t threads = (uint32_t)p->env.threads, lanes = p->env.kernels->lanes;
+    uint32_t most = sb_plan_share(max_batch, threads, lanes);
     size_t widest = 1;
     for (uint32_t i = 0; i < a->nodes; i++) {
         const struct sb_arch_node *d = &a->node[i];
         size_t bytes = sizeof(float) * d->channels * d->height * d->width;
         widest = bytes > widest ? bytes : widest;
     }
-    size_t fit = WIDEST_BYTES / widest / SB_LANES * SB_LANES;
-    fit = fit > SB_LANES ? fit : SB_LANES;
+    size_t fit = WIDEST_BYTES / widest / lanes * lanes;
+    fit = fit > lanes ? fit : lanes;
     p->at_once = fit < most ? (uint32_t)fit : most;
     uint64_t chunks = (max_batch + p->at_once - 1) / p->at_once;
     uint64_t pieces = chunks * p->model->members;
@@ -119,6 +123,20 @@ static sb_status init_workers(struct sb_predictor *p, bool single)
     return st;
 }
 
+static sb_status init_few(struct sb_predictor *p, const struct sb_predictor_options *o)
+{
+    struct sb_env env = *o->env;
+    struct sb_predictor_options few = {.env = &env,
+                                       .model = o->model,
+                                       .loaded = o->few,
+                                       .sampling = o->sampling,
+                                       .max_batch = SB_FEW_IMAGES};
+    env.kernels = env.kernels->narrow;
+    p->few = sb_malloc(1, sizeof *p->few);
+    return p->few ? sb_predictor_init(p->few, &few)
+                  : sb_fail(SB_ENOMEM, "no memory for a predictor");
+}
+
 sb_status sb_predictor_init(struct sb_predictor *p, const struct sb_predictor_options *o)
 {
     const struct sb_model_info *info = &o->model->info;
@@ -127,17 +145,24 @@ sb_status sb_predictor_init(struct sb_predictor *p, const struct sb_predictor_op
     if (!info->gauss || p->sampling.kind == SB_SAMPLE_MEAN)
         p->sampling = (struct sb_sampling){SB_SAMPLE_MEAN, 1};
     enum sb_load load = sb_load_for(o->model, &p->sampling);
-    bool single = sb_plan_for(load, o->max_batch, p->env.threads) == SB_PLAN_SINGLE;
+    bool single = sb_plan_for(&p->env, load, o->max_batch) == SB_PLAN_SINGLE;
     cut(p, o->max_batch);
     sb_status st =
         sb_normalise_given(&p->normal, SB_BYTES, info->channels, info->mean, info->sd);
-    return st == SB_OK ? init_workers(p, single) : st;
+    if (st == SB_OK)
+        st = sb_predict_columns(info, &p->columns);
+    p->normal.columns = p->columns;
+    if (st == SB_OK)
+        st = init_workers(p, single);
+    return st == SB_OK && o->few ? init_few(p, o) : st;
 }
 
 void sb_predictor_fini(struct sb_predictor *p)
 {
     if (!p)
         return;
+    sb_predictor_fini(p->few);
+    sb_free(p->few);
     for (uint32_t i = 0; p->worker && i < p->workers; i++) {
         struct sb_predict_worker *w = &p->worker[i];
         sb_net_fini(&w->net);
@@ -151,6 +176,7 @@ void sb_predictor_fini(struct sb_predictor *p)
     sb_free(p->worker);
     sb_free(p->shared_prob);
     sb_normalise_fini(&p->normal);
+    sb_columns_free(p->columns);
     *p = (struct sb_predictor){0};
 }
 
@@ -175,9 +201,9 @@ static void draw_weights(const struct batch *b, struct sb_predict_worker *w, uin
     float *at = w->theta;
     for (uint32_t i = 0; i < w->net.arch.weights; i++) {
         struct sb_weight *to = &w->net.weight[i];
-        sb_member_draw_layer(&b->p->model->member[m], &b->env, i, d, w->layer);
+        sb_trained_draw_layer(&b->p->model->member[m], &b->env, i, d, w->layer);
         to->mu = at; /* the net's own copy of where they are */
-        sb_weight_take(to, w->layer, NULL);
+        sb_weight_set(to, w->layer, NULL);
         at += sb_weight_placed(to);
     }
 }
@@ -188,7 +214,7 @@ static sb_status run_member(const struct batch *b, struct sb_predict_worker *w,
 {
     const struct sb_predictor *p = b->p;
     size_t n = sb_predict_images(&w->net) * w->net.arch.classes;
-    sb_net_borrow(&w->net, &p->loaded->member[m]);
+    sb_net_share(&w->net, &p->loaded->member[m]);
     memset(out, 0, n * sizeof *out);
     for (uint32_t d = 0; d < p->sampling.draws; d++) {
         struct sb_pass pass = {.sample = p->sampling.kind == SB_SAMPLE_NOISE,
@@ -343,6 +369,11 @@ sb_status sb_predictor_run(struct sb_predictor *p, const struct sb_input *in, si
                            uint64_t first, const struct sb_answers *out)
 {
     const uint64_t numbers = (uint64_t)UINT32_MAX + 1;
+    if (p->columns && in->type != SB_INPUT_F32)
+        return sb_fail(SB_EARG, "the model takes rows of a table, which are floats; the "
+                                "examples are bytes");
+    if (p->few && n <= SB_FEW_IMAGES)
+        return sb_predictor_run(p->few, in, n, first, out);
     if (p->sampling.kind == SB_SAMPLE_NOISE && (first > numbers || n > numbers - first))
         return sb_fail(SB_EARG,
                        "examples %llu to %llu: activation noise has numbers for the "
@@ -357,6 +388,6 @@ sb_status sb_predictor_run(struct sb_predictor *p, const struct sb_input *in, si
                       .env = p->env,
                       .failure = SB_FAILURE_NONE};
     if (p->workers > 1 && n > 0 && n < (size_t)p->at_once * p->workers)
-        b.each = sb_plan_share(n, p->workers);
+        b.each = sb_plan_share(n, p->workers, p->env.kernels->lanes);
     return run_chunks(&b, (n + b.each - 1) / b.each);
 }

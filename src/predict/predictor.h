@@ -18,7 +18,7 @@
 
 #include "base/env.h"
 #include "base/status.h"
-#include "eval/uncertainty.h"
+#include "figures/uncertainty.h"
 #include "model/model.h"
 #include "nn/net.h"
 #include "predict/input.h"
@@ -38,11 +38,14 @@ struct sb_predict_worker {
 };
 
 struct sb_predictor {
+    struct sb_predictor
+        *few; /* owned: takes calls of SB_FEW_IMAGES or less; NULL: none */
     struct sb_env env;
     const struct sb_model *model; /* borrowed, like loaded */
     const struct sb_loaded *loaded;
     struct sb_sampling sampling;
     struct sb_normalise normal;
+    struct sb_columns *columns;       /* owned: of a model of tables, else NULL */
     uint32_t at_once;                 /* examples a worker takes through the network */
     uint32_t workers;                 /* 1: all threads work together */
     struct sb_predict_worker *worker; /* [workers] owned */
@@ -52,7 +55,10 @@ struct sb_predictor {
 struct sb_predictor_options {
     const struct sb_env *env;       /* copied */
     const struct sb_model *model;   /* must outlive the predictor, like loaded */
-    const struct sb_loaded *loaded; /* made for this sampling, max_batch and threads */
+    const struct sb_loaded *loaded; /* made for this sampling, max_batch and env */
+    /* The same for SB_FEW_IMAGES and env with its kernels' narrow ones; NULL: calls of few
+     * examples run as any other. */
+    const struct sb_loaded *few;
     struct sb_sampling sampling;
     uint32_t max_batch; /* most examples at once, over all threads */
 };

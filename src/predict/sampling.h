@@ -1,4 +1,4 @@
-/* sampling - how the posterior of a member is used to predict (METHOD 6). A point member
+/* sampling - how a member's posterior is used to predict (method.md 6). A point member
  * has only its weights: whatever is asked for, they are what is used. */
 #ifndef SB_PREDICT_SAMPLING_H
 #define SB_PREDICT_SAMPLING_H

@@ -12,7 +12,8 @@ static sb_status init_buffers(struct buffers *b, const struct sb_net *n)
 {
     const struct sb_act *in = &n->node[0].y;
     *b = (struct buffers){0};
-    sb_status st = sb_act_init(&b->x, n->max_batch, in->channels, in->height, in->width);
+    sb_status st =
+        sb_act_init(&b->x, n->lanes, n->max_batch, in->channels, in->height, in->width);
     b->index = sb_malloc(n->max_batch, sizeof *b->index);
     b->label = sb_malloc(n->max_batch, sizeof *b->label);
     if (st == SB_OK && (!b->index || !b->label))
@@ -37,7 +38,7 @@ static void copy_out(const struct sb_act *p, size_t images, float *out)
 {
     for (uint32_t i = 0; i < images; i++)
         for (uint32_t c = 0; c < p->channels; c++)
-            *out++ = sb_act_plane(p, i / SB_LANES, c)[i % SB_LANES];
+            *out++ = *sb_act_image(p, i, c);
 }
 
 sb_status sb_predict_forward(const struct sb_env *env, struct sb_net *net,
@@ -47,7 +48,7 @@ sb_status sb_predict_forward(const struct sb_env *env, struct sb_net *net,
     if (st != SB_OK)
         return st;
     sb_net_softmax(env, net);
-    copy_out(&net->probabilities, sb_predict_images(net), out);
+    copy_out(&net->head[0].probabilities, sb_predict_images(net), out);
     return SB_OK;
 }
 

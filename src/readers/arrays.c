@@ -10,9 +10,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "data/reader.h"
 #include "files/zip.h"
 #include "readers/npy.h"
+#include "readers/readers.h"
 
 static const struct {
     const char *x[2], *y[2]; /* by split */
@@ -27,8 +27,6 @@ static const struct {
     const char *x, *y;
 } wholes[] = {{"x", "y"}, {"X", "y"}, {"images", "labels"}, {"data", "labels"}};
 enum { WHOLES = sizeof wholes / sizeof *wholes };
-
-#define UNPACKED_MOST ((size_t)1 << 36) /* of a compressed file; deflate bounds it too */
 
 /* An array's bytes, and what messages call it. */
 struct array {
@@ -51,8 +49,10 @@ static bool is_npy(const struct sb_probe *p)
 
 static sb_status open_file(struct array *a, const char *path)
 {
+    size_t most = 0; /* of a compressed file: what its header says */
     snprintf(a->name, sizeof a->name, "%s", path);
-    return sb_bytes_open(&a->bytes, path, UNPACKED_MOST);
+    sb_status st = sb_npy_file_size(a->name, &most);
+    return st == SB_OK ? sb_bytes_open(&a->bytes, path, most) : st;
 }
 
 static sb_status find_bytes(struct array *a, const struct sb_probe *p, const char *name,
@@ -87,10 +87,10 @@ static sb_status find_array(struct array *a, const struct sb_probe *p, const cha
 /* ---- a pair ---- */
 
 /* Takes a's bytes over if the examples stay in them. */
-static sb_status take_examples(struct sb_dataset *d, struct array *a)
+static sb_status take_examples(struct sb_dataset *d, struct array *a, bool impute)
 {
     const struct sb_npy *x = &a->npy;
-    sb_status st = sb_npy_examples(d, x, 0, x->dims > 0 ? x->shape[0] : 0);
+    sb_status st = sb_npy_examples(d, x, 0, x->dims > 0 ? x->shape[0] : 0, impute);
     if (st == SB_OK && !d->copy) {
         d->file = a->bytes;
         a->bytes = (struct sb_bytes){0};
@@ -166,7 +166,7 @@ static sb_status open_named(struct sb_dataset *d, const struct sb_probe *p,
     if (st != SB_OK)
         return st;
     d->whole = c.whole;
-    st = take_examples(d, &x);
+    st = take_examples(d, &x, o->impute);
     if (st == SB_OK)
         st = open_labels(d, p, c.y, &x, o->unlabelled);
     sb_bytes_close(&x.bytes);
@@ -231,7 +231,7 @@ static sb_status open_single(struct sb_dataset *d, const struct sb_probe *p,
     if (st == SB_OK)
         st = sb_npy_parse(&x.npy, x.name, x.bytes.data, x.bytes.size);
     if (st == SB_OK)
-        st = take_examples(d, &x);
+        st = take_examples(d, &x, o->impute);
     if (st == SB_OK)
         st = open_beside(d, p->path, &x, o->unlabelled);
     sb_bytes_close(&x.bytes);

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "data/reader.h"
+#include "readers/readers.h"
 
 enum {
     CHANNELS = 3,

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "readers/readers.h"
 #include "readers/table.h"
 
 #define UNPACKED_MOST ((size_t)1 << 36) /* of a compressed file; deflate bounds it too */
@@ -56,19 +57,33 @@ sb_status sb_table_find(const struct sb_probe *p, enum sb_split split,
     return SB_OK;
 }
 
+/* What the values of a table may take: any small amount, and beyond it so much a byte of its
+ * text. Of a compressed file text counts as far as it is not the same over and over. A few
+ * bytes that become many rows of a thousand categories cannot claim all the memory. */
+static size_t most_bytes(const char *path, size_t text)
+{
+    enum { ALWAYS = 1 << 28, A_BYTE = 64, PACKED = 32 };
+    struct sb_stamp s = {.size = text};
+    (void)sb_stamp_of(path, &s);
+    size_t counts = s.size < text / PACKED ? (size_t)s.size * PACKED : text;
+    return counts < SIZE_MAX / A_BYTE - ALWAYS ? ALWAYS + A_BYTE * counts : SIZE_MAX;
+}
+
 static sb_status open_text(struct sb_dataset *d, const struct sb_probe *p,
                            const struct sb_open_options *o)
 {
     char path[SB_PATH_BYTES];
     struct sb_bytes b;
+    struct sb_open_options bounded = *o;
     sb_status st = sb_table_find(p, o->split, path);
     if (st == SB_OK)
         st = sb_bytes_open(&b, path, UNPACKED_MOST);
     if (st != SB_OK)
         return st;
+    bounded.most_bytes = most_bytes(path, b.size);
     d->format = "csv";
     d->whole = !p->directory;
-    st = sb_table_read(d, path, (const char *)b.data, b.size, o);
+    st = sb_table_read(d, path, (const char *)b.data, b.size, &bounded);
     sb_bytes_close(&b);
     return st;
 }
@@ -76,6 +91,7 @@ static sb_status open_text(struct sb_dataset *d, const struct sb_probe *p,
 const struct sb_reader sb_reader_csv = {
     .name = "csv",
     .wanted = "a text table, or train.csv and test.csv",
+    .lines = true,
     .probe = probe,
     .open = open_text,
 };

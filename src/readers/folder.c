@@ -20,9 +20,9 @@
 #include <sys/stat.h>
 
 #include "base/mem.h"
-#include "data/reader.h"
 #include "files/image.h"
 #include "readers/listing.h"
+#include "readers/readers.h"
 
 enum { LOOKED_AT = 64 };
 

@@ -11,7 +11,7 @@
 #include <zlib.h> /* crc32 */
 
 #include "base/mem.h"
-#include "data/reader.h"
+#include "readers/readers.h"
 
 enum { IMAGE_DIMS = 3, LABEL_DIMS = 1, SIDE_MOST = 1 << 14 };
 

@@ -25,16 +25,16 @@ static sb_status no_memory(const struct sb_listing *l)
 sb_status sb_listing_add(struct sb_listing *l, const char *name)
 {
     size_t size = strlen(name) + 1;
-    if (size > l->room - l->used) {
-        size_t room = 2 * l->room + FIRST_ROOM + size;
-        char *text = sb_malloc(room, 1);
+    if (size > l->buffer - l->used) {
+        size_t buffer = 2 * l->buffer + FIRST_ROOM + size;
+        char *text = sb_malloc(buffer, 1);
         if (!text)
             return no_memory(l);
         if (l->used > 0)
             memcpy(text, l->text, l->used);
         sb_free(l->text);
         l->text = text;
-        l->room = room;
+        l->buffer = buffer;
     }
     memcpy(l->text + l->used, name, size);
     l->used += size;

@@ -18,8 +18,8 @@
 enum { SB_NAME_BYTES = 256 };
 
 struct sb_listing {
-    char *text; /* [used of room] owned */
-    size_t used, room;
+    char *text; /* [used of buffer] owned */
+    size_t used, buffer;
     size_t count;      /* names */
     const char **name; /* [count] into text; owned; NULL until finish */
 };

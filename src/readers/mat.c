@@ -15,9 +15,9 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "data/reader.h"
 #include "files/mat5.h"
 #include "readers/listing.h"
+#include "readers/readers.h"
 
 enum {
     SIDE_MOST = 1 << 14,

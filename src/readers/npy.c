@@ -3,7 +3,14 @@
 
 #include <string.h>
 
-enum { MAGIC_BYTES = 8, TEXT_MOST = 1 << 16 };
+#include "base/mem.h"
+#include "files/gzip.h"
+
+enum {
+    MAGIC_BYTES = 8,
+    TEXT_MOST = 1 << 16,
+    HEAD_MOST = MAGIC_BYTES + 4 + TEXT_MOST /* with the text's length */
+};
 
 /* Python's words for a dictionary, read from left to right. */
 struct text {
@@ -36,16 +43,16 @@ static bool take_word(struct text *t, const char *word)
     return true;
 }
 
-/* 'text' or "text" of up to room - 1 bytes. */
-static bool take_string(struct text *t, char *out, size_t room)
+/* 'text' or "text" of up to buffer - 1 bytes. */
+static bool take_string(struct text *t, char *out, size_t buffer)
 {
     skip_blanks(t);
     if (t->at == t->end || (*t->at != '\'' && *t->at != '"'))
         return false;
     char quote = *t->at++;
     const char *stop = memchr(t->at, quote, (size_t)(t->end - t->at));
-    size_t n = stop ? (size_t)(stop - t->at) : room;
-    if (n >= room)
+    size_t n = stop ? (size_t)(stop - t->at) : buffer;
+    if (n >= buffer)
         return false;
     memcpy(out, t->at, n);
     out[n] = '\0';
@@ -149,48 +156,42 @@ static sb_status find_text(struct text *t, const char *name, const unsigned char
     size_t width = b[6] == 1 ? 2 : 4, length = 0;
     for (size_t i = 0; i < width && size >= MAGIC_BYTES + width; i++)
         length |= (size_t)b[MAGIC_BYTES + i] << (8 * i);
+    if (length > TEXT_MOST)
+        return sb_fail(SB_EFORMAT, "%s: an NPY header of %zu bytes is too long", name,
+                       length);
     if (size < MAGIC_BYTES + width || length > size - MAGIC_BYTES - width)
         return sb_fail(SB_EFORMAT,
                        "%s: %zu bytes are too few for its NPY header; the file is "
                        "truncated",
                        name, size);
-    if (length > TEXT_MOST)
-        return sb_fail(SB_EFORMAT, "%s: an NPY header of %zu bytes is too long", name,
-                       length);
     t->at = (const char *)b + MAGIC_BYTES + width;
     t->end = t->at + length;
     *start = MAGIC_BYTES + width + length;
     return SB_OK;
 }
 
-static sb_status check_size(struct sb_npy *a, size_t left)
+/* Bytes of all elements. */
+static sb_status count(struct sb_npy *a, uint64_t *bytes)
 {
-    uint64_t bytes;
     a->count = 1;
     bool fits = true;
     for (uint32_t i = 0; i < a->dims && fits; i++)
         fits = !__builtin_mul_overflow(a->count, a->shape[i], &a->count);
-    if (!fits || __builtin_mul_overflow(a->count, (uint64_t)a->size, &bytes) ||
-        bytes > SIZE_MAX / 2)
+    if (!fits || __builtin_mul_overflow(a->count, (uint64_t)a->size, bytes) ||
+        *bytes > SIZE_MAX / 2)
         return sb_fail(SB_EFORMAT, "%s: its header says more elements than can be",
                        a->name);
-    if (bytes != left)
-        return sb_fail(SB_EFORMAT,
-                       "%s: its header says %llu bytes of elements, but there are %zu; "
-                       "the file is %s",
-                       a->name, (unsigned long long)bytes, left,
-                       left < bytes ? "truncated" : "damaged");
     return SB_OK;
 }
 
-sb_status sb_npy_parse(struct sb_npy *a, const char *name, const unsigned char *bytes,
-                       size_t size)
+/* The header at bytes[size], which may end with it. *start: where elements begin. */
+static sb_status parse_header(struct sb_npy *a, const char *name,
+                              const unsigned char *bytes, size_t size, size_t *start)
 {
     struct text t = {0};
-    size_t start = 0;
     char type[16] = "";
     *a = (struct sb_npy){.name = name};
-    sb_status st = find_text(&t, name, bytes, size, &start);
+    sb_status st = find_text(&t, name, bytes, size, start);
     if (st != SB_OK)
         return st;
     if (!take_dictionary(&t, a, type))
@@ -203,6 +204,44 @@ sb_status sb_npy_parse(struct sb_npy *a, const char *name, const unsigned char *
                        "%s: its elements are '%s'; want whole numbers (u1 to i8), f4, "
                        "f8 or b1",
                        name, type);
+    return SB_OK;
+}
+
+sb_status sb_npy_file_size(const char *path, size_t *out)
+{
+    struct sb_npy a;
+    uint64_t bytes = 0;
+    size_t start = 0, have = 0;
+    unsigned char *head = sb_malloc(HEAD_MOST, 1);
+    if (!head)
+        return sb_fail(SB_ENOMEM, "%s: no memory for its header", path);
+    sb_status st = sb_bytes_head(path, head, HEAD_MOST, &have);
+    if (st == SB_OK)
+        st = parse_header(&a, path, head, have, &start);
+    if (st == SB_OK)
+        st = count(&a, &bytes);
+    *out = start + (size_t)bytes;
+    sb_free(head);
+    return st;
+}
+
+sb_status sb_npy_parse(struct sb_npy *a, const char *name, const unsigned char *bytes,
+                       size_t size)
+{
+    size_t start = 0;
+    uint64_t want = 0;
+    sb_status st = parse_header(a, name, bytes, size, &start);
+    if (st == SB_OK)
+        st = count(a, &want);
+    if (st != SB_OK)
+        return st;
+    size_t left = size - start;
     a->data = bytes + start;
-    return check_size(a, size - start);
+    if (want != left)
+        return sb_fail(SB_EFORMAT,
+                       "%s: its header says %llu bytes of elements, but there are %zu; "
+                       "the file is %s",
+                       a->name, (unsigned long long)want, left,
+                       left < want ? "truncated" : "damaged");
+    return SB_OK;
 }

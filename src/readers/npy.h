@@ -42,14 +42,18 @@ struct sb_npy {
     const unsigned char *data;   /* [count * size] borrowed */
 };
 
+/* How large the file at path is, unpacked if need be, by its header. */
+sb_status sb_npy_file_size(const char *path, size_t *out);
+
 /* SB_EFORMAT unless bytes[size] are exactly one array of a type above. */
 sb_status sb_npy_parse(struct sb_npy *a, const char *name, const unsigned char *bytes,
                        size_t size);
 
 /* Shape and examples of d from rows [first, first + count) of a; in place where the layout
- * allows (then a->data must outlive d), else in d->copy. */
+ * allows (then a->data must outlive d), else in d->copy. impute: numbers of a table may be
+ * NAN. */
 sb_status sb_npy_examples(struct sb_dataset *d, const struct sb_npy *a, uint64_t first,
-                          uint64_t count);
+                          uint64_t count, bool impute);
 
 /* Labels from rows [first, first + d->n): whole numbers from 0, one a row; d->classes is
  * one more than the largest, at least 2. */

@@ -12,6 +12,7 @@ struct view {
     const struct sb_npy *a;
     uint64_t n, first; /* rows used, and where they begin */
     uint64_t channels, height, width;
+    bool impute;                       /* of a table: NAN is a value that is missing */
     size_t step, channel, row, column; /* elements from one to the next */
 };
 
@@ -62,6 +63,11 @@ static sb_status not_finite(const struct view *v, uint64_t row)
     return sb_fail(SB_EFORMAT,
                    "%s: example %llu has a value that is not finite as a 32-bit float",
                    v->a->name, (unsigned long long)row);
+}
+
+static bool good(const struct view *v, float x)
+{
+    return isfinite(x) || (v->impute && isnan(x));
 }
 
 /* ---- shape ---- */
@@ -169,7 +175,7 @@ static sb_status copy_floats(const struct view *v, float *out)
                 const unsigned char *from = element(v, n, c, y);
                 for (uint64_t x = 0; x < v->width; x++, out++) {
                     *out = (float)number(v->a, from + x * v->column * v->a->size);
-                    finite &= isfinite(*out) != 0;
+                    finite &= good(v, *out);
                 }
             }
         if (!finite)
@@ -184,7 +190,7 @@ static sb_status check_floats(const struct view *v, const float *x)
     for (uint64_t n = 0; n < v->n; n++, x += a_row) {
         bool finite = true;
         for (size_t i = 0; i < a_row; i++)
-            finite &= isfinite(x[i]) != 0;
+            finite &= good(v, x[i]);
         if (!finite)
             return not_finite(v, n);
     }
@@ -223,9 +229,9 @@ static sb_status fill(struct sb_dataset *d, const struct view *v)
 }
 
 sb_status sb_npy_examples(struct sb_dataset *d, const struct sb_npy *a, uint64_t first,
-                          uint64_t count)
+                          uint64_t count, bool impute)
 {
-    struct view v = {.n = count, .first = first};
+    struct view v = {.n = count, .first = first, .impute = impute && a->dims == 2};
     sb_status st = see(&v, a);
     if (st == SB_OK)
         st = check_view(&v, a->dims == 2);

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "readers/table_value.h"
+#include "readers/rows_kept.h"
 
 enum {
     FIRST_ROOM = 1 << 16,
@@ -27,10 +27,11 @@ sb_status sb_rows_init(struct sb_rows *r, const struct sb_rows_options *o)
         return sb_fail(SB_ENOMEM, "%s: no memory to read it", o->path);
     memcpy(r->path, o->path, strlen(o->path) + 1);
     r->o.path = r->path;
-    r->room = FIRST_ROOM;
+    r->capacity = FIRST_ROOM;
     r->at = (struct sb_csv){
         .name = r->path, .at = r->buffer, .end = r->buffer, .separator = '\t', .line = 1};
-    return o->fd < 0 ? sb_unpack_new(&r->file, o->path) : SB_OK;
+    sb_status st = o->keep && *o->keep ? sb_rows_kept_new(&r->kept, o->keep) : SB_OK;
+    return st == SB_OK && o->fd < 0 ? sb_unpack_new(&r->file, o->path) : st;
 }
 
 void sb_rows_fini(struct sb_rows *r)
@@ -38,6 +39,7 @@ void sb_rows_fini(struct sb_rows *r)
     if (!r)
         return;
     sb_unpack_free(r->file);
+    sb_rows_kept_free(r->kept);
     sb_free(r->path);
     sb_free(r->buffer);
     sb_free(r->column);
@@ -51,14 +53,14 @@ static sb_status make_room(struct sb_rows *r)
     memmove(r->buffer, r->at.at, left);
     r->have = left;
     r->at.at = r->buffer;
-    if (left <= r->room / 2)
+    if (left <= r->capacity / 2)
         return SB_OK;
-    if (r->room >= MOST_ROOM)
+    if (r->capacity >= MOST_ROOM)
         return sb_fail(SB_EFORMAT,
                        "%s: the row that begins in line %llu has more than %d MiB; is a "
                        "quote not closed?",
                        r->o.path, (unsigned long long)r->at.line, MOST_ROOM >> 21);
-    char *larger = sb_malloc(2 * r->room, 1);
+    char *larger = sb_malloc(2 * r->capacity, 1);
     if (!larger)
         return sb_fail(SB_ENOMEM, "%s: no memory for a row of %zu bytes", r->o.path,
                        left);
@@ -66,7 +68,7 @@ static sb_status make_room(struct sb_rows *r)
     sb_free(r->buffer);
     r->buffer = larger;
     r->at.at = larger;
-    r->room *= 2;
+    r->capacity *= 2;
     return SB_OK;
 }
 
@@ -109,9 +111,9 @@ static sb_status read_more(struct sb_rows *r)
 {
     sb_status st = make_room(r);
     size_t want = r->have < FIRST_ROOM ? r->have + 1 : 2 * r->have;
-    while (st == SB_OK && !r->ended && r->have < want && r->have < r->room) {
+    while (st == SB_OK && !r->ended && r->have < want && r->have < r->capacity) {
         char *to = r->buffer + r->have;
-        size_t got = 0, size = r->room - r->have;
+        size_t got = 0, size = r->capacity - r->have;
         st = r->file ? sb_unpack_read(r->file, to, size, &got)
                      : read_some(r, to, size, &got);
         r->ended = st == SB_OK && got == 0;
@@ -210,11 +212,11 @@ static sb_status find_names(struct sb_rows *r, uint32_t fields, uint32_t *field,
     memset(field, 0, c->count * sizeof *field);
     for (uint32_t i = 0; i < fields; i++) {
         struct sb_field f;
-        char room[SB_FIELD_MOST];
+        char text[SB_FIELD_MOST];
         uint32_t k = c->count;
         sb_status st = next_field(r, &f);
         if (st == SB_OK)
-            st = sb_csv_text(&r->at, &f, room);
+            st = sb_csv_text(&r->at, &f, text);
         if (st != SB_OK)
             return st;
         r->column[i] = sb_words_find(&c->names, f.text, f.size, &k) ? k : c->count;
@@ -230,8 +232,7 @@ static sb_status find_names(struct sb_rows *r, uint32_t fields, uint32_t *field,
 static uint32_t first_absent(const struct sb_columns *c, const uint32_t *field)
 {
     uint32_t k = 0;
-    while (k < c->count && (field[k] > 0 || c->column[k].kind == SB_COLUMN_LABEL ||
-                            c->column[k].kind == SB_COLUMN_UNUSED))
+    while (k < c->count && (field[k] > 0 || !sb_column_has_input(&c->column[k])))
         k++;
     return k;
 }
@@ -310,6 +311,8 @@ static sb_status take_first(struct sb_rows *r)
     struct sb_csv behind = r->at;
     bool names = numbers == 0 && wants_numbers(c);
     st = decide(r, row, fields, r->column + fields, &names);
+    if (st == SB_OK && r->kept)
+        st = sb_rows_kept_find(r->kept, row, fields, names);
     if (st == SB_OK)
         r->width = fields;
     r->at = names ? behind : row;
@@ -318,22 +321,41 @@ static sb_status take_first(struct sb_rows *r)
 
 /* ---- values ---- */
 
-static sb_status take_values(struct sb_rows *r, float *features)
+static sb_status take_field(struct sb_rows *r, const struct sb_table_to *to,
+                            struct sb_field *f, uint32_t i)
+{
+    sb_status st = r->kept ? sb_rows_kept_add(r->kept, &r->at, f, i) : SB_OK;
+    return st == SB_OK && r->column[i] < r->o.columns->count
+               ? sb_table_value(to, &r->at, f, r->column[i])
+               : st;
+}
+
+static sb_status take_values(struct sb_rows *r, float *inputs)
 {
     const struct sb_columns *c = r->o.columns;
-    struct sb_table_row to = {.columns = c, .like = r->o.like, .features = features};
+    struct sb_table_odd odd = r->odd;
+    struct sb_table_to to = {.columns = c,
+                             .like = r->o.like,
+                             .inputs = inputs,
+                             .impute = c->impute,
+                             .odd = &odd};
     uint32_t i = 0;
-    memset(features, 0, c->features * sizeof *features);
+    if (r->kept)
+        sb_rows_kept_begin(r->kept);
     for (; r->at.more; i++) {
         struct sb_field f;
         sb_status st = next_field(r, &f);
-        if (st == SB_OK && i < r->width && r->column[i] < c->count)
-            st = sb_table_value(&to, &r->at, &f, r->column[i]);
+        if (st == SB_OK && i < r->width)
+            st = take_field(r, &to, &f, i);
         if (st != SB_OK)
             return st;
     }
-    if (i == r->width)
+    if (i == r->width) {
+        r->odd = odd;
+        if (r->kept)
+            sb_rows_kept_end(r->kept);
         return SB_OK;
+    }
     return sb_fail(SB_EFORMAT,
                    "%s: line %llu has %u field%s, the first row has %u; every row must "
                    "have as many",
@@ -342,7 +364,7 @@ static sb_status take_values(struct sb_rows *r, float *features)
 }
 
 /* One row, if it is there: r->at is where it begins. */
-static sb_status try_row(struct sb_rows *r, float *features, bool *got)
+static sb_status try_row(struct sb_rows *r, float *inputs, bool *got)
 {
     struct sb_csv begin = r->at;
     sb_status st = SB_OK;
@@ -352,7 +374,7 @@ static sb_status try_row(struct sb_rows *r, float *features, bool *got)
     if (r->width == 0)
         st = take_first(r);
     else {
-        st = take_values(r, features);
+        st = take_values(r, inputs);
         *got = st == SB_OK;
     }
     if (!r->cut)
@@ -362,14 +384,14 @@ static sb_status try_row(struct sb_rows *r, float *features, bool *got)
 }
 
 /* The next row; *got false: the end, or nothing more without waiting. */
-static sb_status next_row(struct sb_rows *r, bool wait, float *features, bool *got)
+static sb_status next_row(struct sb_rows *r, bool wait, float *inputs, bool *got)
 {
     sb_status st = SB_OK;
     *got = false;
     while (st == SB_OK && !*got) {
         bool row = sb_csv_row(&r->at);
         if (row)
-            st = try_row(r, features, got);
+            st = try_row(r, inputs, got);
         if (st != SB_OK || (row && !r->cut))
             continue;
         if (r->ended || (!wait && !ready(r)))
@@ -379,13 +401,15 @@ static sb_status next_row(struct sb_rows *r, bool wait, float *features, bool *g
     return st;
 }
 
-sb_status sb_rows_next(struct sb_rows *r, float *features, size_t most, size_t *got)
+sb_status sb_rows_next(struct sb_rows *r, float *inputs, size_t most, size_t *got)
 {
     sb_status st = sb_failure_raise(&r->failure);
     bool more = true;
     *got = 0;
+    if (r->kept)
+        sb_rows_kept_clear(r->kept);
     while (st == SB_OK && more && *got < most) {
-        float *to = features + *got * r->o.columns->features;
+        float *to = inputs + *got * r->o.columns->inputs;
         st = next_row(r, *got == 0, to, &more);
         *got += st == SB_OK && more;
     }
@@ -399,4 +423,21 @@ void sb_rows_place(const struct sb_rows *r, uint64_t *done, uint64_t *total)
 {
     *done = r->file ? sb_unpack_position(r->file) : 0;
     *total = r->file ? sb_unpack_size(r->file) : 0;
+}
+
+/* ---- what is kept ---- */
+
+uint32_t sb_rows_keeps(const struct sb_rows *r)
+{
+    return r->kept ? r->kept->count : 0;
+}
+
+const char *sb_rows_keep_name(const struct sb_rows *r, uint32_t k)
+{
+    return sb_words_at(&r->kept->names, k);
+}
+
+const char *sb_rows_keep_text(const struct sb_rows *r, size_t i, uint32_t k)
+{
+    return r->kept->text + r->kept->start[i * r->kept->count + k];
 }

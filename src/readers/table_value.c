@@ -19,13 +19,16 @@ sb_status sb_table_missing(const struct sb_columns *columns, const struct sb_csv
                            uint32_t i)
 {
     char title[SB_COLUMN_TITLE];
+    bool named = columns->column[i].kind == SB_COLUMN_LABEL ||
+                 columns->column[i].kind == SB_COLUMN_GROUP;
     return sb_fail(SB_EFORMAT,
                    "%s: line %llu, %s: the value is missing; fill it in or leave the row "
-                   "out",
-                   c->name, line_of(c), sb_columns_title(columns, i, title));
+                   "out%s",
+                   c->name, line_of(c), sb_columns_title(columns, i, title),
+                   named ? "" : ", or train with data.missing = impute");
 }
 
-static sb_status unknown(const struct sb_table_row *to, const struct sb_csv *c,
+static sb_status unknown(const struct sb_table_to *to, const struct sb_csv *c,
                          const struct sb_field *f, uint32_t i, const char *what)
 {
     char title[SB_COLUMN_TITLE];
@@ -34,12 +37,32 @@ static sb_status unknown(const struct sb_table_row *to, const struct sb_csv *c,
                    to->like);
 }
 
-static sb_status put_number(const struct sb_table_row *to, const struct sb_csv *c,
+static void count_odd(const struct sb_table_to *to, const struct sb_csv *c, uint32_t i,
+                      bool missing)
+{
+    struct sb_table_odd *odd = to->odd;
+    if (!odd)
+        return;
+    odd->missing += missing;
+    odd->unknown += !missing;
+    if (odd->line == 0) {
+        odd->line = c->row_line;
+        odd->column = i;
+    }
+}
+
+static sb_status put_number(const struct sb_table_to *to, const struct sb_csv *c,
                             const struct sb_field *f, uint32_t i)
 {
-    float *out = to->features + to->columns->column[i].feature;
+    const struct sb_column *column = &to->columns->column[i];
+    float *out = to->inputs + column->input;
     char title[SB_COLUMN_TITLE];
     double x;
+    if (column->kind == SB_COLUMN_BOOLEAN)
+        return sb_table_boolean(f->text, f->size, out)
+                   ? SB_OK
+                   : unknown(to, c, f, i,
+                             "neither true nor false, as the column has in ");
     if (!sb_csv_number(f->text, f->size, &x))
         return unknown(to, c, f, i, "no number, as the column has in ");
     *out = (float)x;
@@ -50,30 +73,57 @@ static sb_status put_number(const struct sb_table_row *to, const struct sb_csv *
                    f->text);
 }
 
-sb_status sb_table_value(const struct sb_table_row *to, const struct sb_csv *c,
-                         struct sb_field *f, uint32_t i)
+/* Of a text it is the empty one, if that is known. */
+static void put_missing(const struct sb_table_to *to, const struct sb_csv *c, uint32_t i)
 {
     const struct sb_column *column = &to->columns->column[i];
-    bool label = column->kind == SB_COLUMN_LABEL;
-    char room[SB_FIELD_MOST];
     uint32_t number = 0;
-    if (column->kind == SB_COLUMN_UNUSED || (label && !to->label))
-        return SB_OK;
-    if (sb_csv_missing(f))
-        return sb_table_missing(to->columns, c, i);
-    if (column->kind == SB_COLUMN_NUMBER)
-        return put_number(to, c, f, i);
-    sb_status st = sb_csv_text(c, f, room);
+    bool category = column->kind == SB_COLUMN_CATEGORY;
+    bool known =
+        category ? sb_words_find(&column->words, "", 0, &number) : column->indicator;
+    to->inputs[column->input] = category && known ? (float)number : NAN;
+    if (!known)
+        count_odd(to, c, i, true);
+}
+
+static sb_status put_text(const struct sb_table_to *to, const struct sb_csv *c,
+                          struct sb_field *f, uint32_t i)
+{
+    const struct sb_column *column = &to->columns->column[i];
+    char buffer[SB_FIELD_MOST];
+    uint32_t number = 0;
+    sb_status st = sb_csv_text(c, f, buffer);
     if (st != SB_OK)
         return st;
     bool found = sb_words_find(&column->words, f->text, f->size, &number);
-    if (!found)
-        return unknown(to, c, f, i,
-                       label ? "not among the classes of "
-                             : "not among the categories of ");
-    if (label)
+    if (column->kind == SB_COLUMN_LABEL && !found)
+        return unknown(to, c, f, i, "not among the classes of ");
+    if (column->kind == SB_COLUMN_LABEL)
         *to->label = number;
+    else if (column->kind == SB_COLUMN_GROUP)
+        *to->group = number;
     else
-        to->features[column->feature + number] = 1.0f;
+        to->inputs[column->input] = found ? (float)number : NAN;
+    if (column->kind == SB_COLUMN_CATEGORY && !found)
+        count_odd(to, c, i, false);
     return SB_OK;
+}
+
+sb_status sb_table_value(const struct sb_table_to *to, const struct sb_csv *c,
+                         struct sb_field *f, uint32_t i)
+{
+    const struct sb_column *column = &to->columns->column[i];
+    bool label = column->kind == SB_COLUMN_LABEL, group = column->kind == SB_COLUMN_GROUP;
+    if (column->kind == SB_COLUMN_UNUSED || (label && !to->label) ||
+        (group && !to->group))
+        return SB_OK;
+    if (sb_csv_missing(f)) {
+        if (label || group || !to->impute)
+            return sb_table_missing(to->columns, c, i);
+        put_missing(to, c, i);
+        return SB_OK;
+    }
+    if (column->kind == SB_COLUMN_NUMBER || column->kind == SB_COLUMN_BOOLEAN)
+        return put_number(to, c, f, i);
+    return put_text(to, c, f, i);
 }

@@ -5,21 +5,35 @@
 #include "data/columns.h"
 #include "files/csv_text.h"
 
+/* What was not as the columns know it, over many fields. */
+struct sb_table_odd {
+    uint64_t unknown; /* texts that are none of a category's */
+    uint64_t missing; /* values that are missing where no row of training lacked one */
+    uint64_t line, column; /* of the first such field; line 0: none yet */
+};
+
 /* Where fields go, and what they mean. */
-struct sb_table_row {
+struct sb_table_to {
     const struct sb_columns *columns;
-    const char *like; /* where columns come from, for messages */
-    float *features;  /* [columns->features], zero before the first field */
-    uint32_t *label;  /* NULL: the label is not looked at */
+    const char *like;         /* where columns come from, for messages */
+    float *inputs;            /* [columns->inputs] */
+    uint32_t *label;          /* NULL: the label is not looked at */
+    uint32_t *group;          /* NULL: nor is the group */
+    bool impute;              /* missing values are NAN; else refused */
+    struct sb_table_odd *odd; /* counted there; may be NULL */
 };
 
 /* The field f of c's row belongs to column i. SB_EFORMAT names line and column of what is
- * missing, no number, too large or a text that the column does not have. */
-sb_status sb_table_value(const struct sb_table_row *to, const struct sb_csv *c,
+ * missing, no number, too large, or a class that the label does not have. A text that a
+ * category does not have is NAN. */
+sb_status sb_table_value(const struct sb_table_to *to, const struct sb_csv *c,
                          struct sb_field *f, uint32_t i);
 
 /* The failure for a value that is not there. */
 sb_status sb_table_missing(const struct sb_columns *columns, const struct sb_csv *c,
                            uint32_t i);
+
+/* true, yes, t, y and 1, and their opposites, whatever the case. */
+bool sb_table_boolean(const char *text, size_t size, float *out);
 
 #endif

@@ -2,10 +2,12 @@
 #include "report/compare.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/nearest.h"
+#include "base/numeric.h"
 
 static const struct figure {
     const char *name;
@@ -20,6 +22,7 @@ static const struct figure {
     [SB_FIGURE_CNLL] = {"cnll", 1.0, 4, false},
     [SB_FIGURE_CECE] = {"cece", 1.0, 4, false},
     [SB_FIGURE_COST] = {"cost", 1.0, 2, false},
+    [SB_FIGURE_RUNS] = {"training_runs", 1.0, 0, false},
     [SB_FIGURE_SECONDS] = {"seconds", 1.0, 1, false},
 };
 
@@ -42,7 +45,7 @@ double sb_figure_of_paper(const struct sb_paper_row *p, enum sb_figure f)
 {
     const double value[SB_FIGURE_SCORES] = {p->acc,  p->nll,  p->ece,
                                             p->cacc, p->cnll, p->cece};
-    return f < SB_FIGURE_SCORES ? value[f] : NAN;
+    return f < SB_FIGURE_SCORES ? value[f] : f == SB_FIGURE_COST ? sb_paper_cost(p) : NAN;
 }
 
 /* ---- figures of a run ---------------------------------------------------------------- */
@@ -66,10 +69,52 @@ static void figures_of(const struct sb_report_run *r, double out[SB_FIGURES])
     double dense = number(r->results, "dense_run_flops");
     out[SB_FIGURE_COST] =
         dense > 0.0 ? number(r->results, "training_flops") / dense : NAN;
+    out[SB_FIGURE_RUNS] = number(r->results, "training_runs");
     out[SB_FIGURE_SECONDS] = number(r->results, "train_seconds");
 }
 
+/* The best member of a run; NULL: its figures are not there. */
+static const json_t *best_member(const struct sb_report_run *r)
+{
+    const json_t *test = sb_report_section(r, "test"), *best = NULL;
+    const json_t *list = json_object_get(test, "members");
+    if (!list)
+        list = json_object_get(r->results, "members");
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *m = json_array_get(list, i);
+        double acc = number(m, "acc") - number(best, "acc");
+        if (!best || acc > 0 || (acc == 0 && number(m, "nll") < number(best, "nll")))
+            best = m;
+    }
+    return best;
+}
+
+/* A member's training is not told apart from the others', nor are corrupted images
+ * evaluated member by member. */
+static void figures_of_member(const struct sb_report_run *r, double out[SB_FIGURES])
+{
+    const json_t *m = best_member(r);
+    for (int f = 0; f < SB_FIGURES; f++)
+        out[f] = NAN;
+    out[SB_FIGURE_ACC] = number(m, "acc");
+    out[SB_FIGURE_NLL] = number(m, "nll");
+    out[SB_FIGURE_ECE] = number(m, "ece");
+}
+
 /* ---- rows ---------------------------------------------------------------------------- */
+
+const char *sb_compare_method(const struct sb_compare_row *r,
+                              char out[SB_CONFIG_NAME + 8])
+{
+    snprintf(out, SB_CONFIG_NAME + 8, "%s%s", r->first->recipe.config.method.name,
+             r->single ? " single" : "");
+    return out;
+}
+
+uint32_t sb_compare_members(const struct sb_compare_row *r)
+{
+    return r->single ? 1 : r->first->recipe.config.method.members;
+}
 
 static bool same_data(const struct sb_report_run *a, const struct sb_report_run *b)
 {
@@ -77,18 +122,24 @@ static bool same_data(const struct sb_report_run *a, const struct sb_report_run 
 }
 
 /* The row of a run's recipe, a new one if need be. */
-static struct sb_compare_row *row_of(struct sb_compare *c, const struct sb_report_run *r)
+static struct sb_compare_row *row_of(struct sb_compare *c, const struct sb_report_run *r,
+                                     bool single)
 {
+    const struct sb_config *config = &r->recipe.config;
     size_t table = c->tables;
     for (size_t i = 0; i < c->rows; i++) {
-        if (strcmp(c->row[i].first->recipe.group, r->recipe.group) == 0)
+        if (c->row[i].single == single &&
+            strcmp(c->row[i].first->recipe.group, r->recipe.group) == 0)
             return &c->row[i];
         if (same_data(c->row[i].first, r))
             table = c->row[i].table;
     }
     struct sb_compare_row *row = &c->row[c->rows++];
-    *row = (struct sb_compare_row){
-        .first = r, .table = table, .paper = sb_paper_find(&r->recipe.config)};
+    *row = (struct sb_compare_row){.first = r,
+                                   .table = table,
+                                   .single = single,
+                                   .paper = single ? sb_paper_single(config)
+                                                   : sb_paper_find(config)};
     if (table == c->tables)
         c->tables++;
     return row;
@@ -98,12 +149,30 @@ static struct sb_compare_row *row_of(struct sb_compare *c, const struct sb_repor
 static void add(struct sb_compare_row *row, const struct sb_report_run *r)
 {
     double x[SB_FIGURES];
-    figures_of(r, x);
+    (row->single ? figures_of_member : figures_of)(r, x);
     row->runs++;
     for (int f = 0; f < SB_FIGURES; f++) {
         double before = x[f] - row->mean[f];
         row->mean[f] += before / (double)row->runs;
         row->sd[f] += before * (x[f] - row->mean[f]);
+    }
+}
+
+/* Where a row stands: the paper's before others. */
+static size_t place_of(const struct sb_compare_row *r)
+{
+    return r->paper ? sb_paper_index(r->paper) : SIZE_MAX;
+}
+
+/* By insertion, so that rows of one place stay as they are. */
+static void order_rows(struct sb_compare *c)
+{
+    for (size_t i = 1; i < c->rows; i++) {
+        struct sb_compare_row row = c->row[i];
+        size_t at = i;
+        for (; at > 0 && place_of(&c->row[at - 1]) > place_of(&row); at--)
+            c->row[at] = c->row[at - 1];
+        c->row[at] = row;
     }
 }
 
@@ -149,11 +218,15 @@ sb_status sb_compare_init(struct sb_compare *c, const struct sb_report_run *run,
         if (st != SB_OK)
             return st;
     }
-    c->row = sb_calloc(runs, sizeof *c->row);
+    c->row = sb_calloc(2 * runs, sizeof *c->row);
     if (!c->row)
         return sb_fail(SB_ENOMEM, "no memory to compare %zu runs", runs);
-    for (size_t i = 0; i < runs; i++)
-        add(row_of(c, &run[i]), &run[i]);
+    for (size_t i = 0; i < runs; i++) {
+        add(row_of(c, &run[i], false), &run[i]);
+        if (sb_paper_single(&run[i].recipe.config) && best_member(&run[i]))
+            add(row_of(c, &run[i], true), &run[i]);
+    }
+    order_rows(c);
     finish(c);
     return SB_OK;
 }
@@ -196,8 +269,12 @@ sb_status sb_compare_write(const struct sb_compare *c, enum sb_compare_format fo
     *out = NULL;
     if (format == SB_COMPARE_CSV)
         return sb_compare_csv(c, out);
-    if (format != SB_COMPARE_JSON)
-        return sb_compare_tables(c, format, out);
+    if (format != SB_COMPARE_JSON) {
+        locale_t before = sb_numeric_begin();
+        sb_status tables = sb_compare_tables(c, format, out);
+        sb_numeric_end(before);
+        return tables;
+    }
     sb_status st = sb_compare_json(c, &json);
     if (st == SB_OK)
         st = sb_json_write(json, true, out);

@@ -1,14 +1,18 @@
 /* compare - the paper's table for some runs.
  *
  * A row is a recipe: runs that differ in train.seed only are one row, with mean and sample
- * standard deviation. Runs of one data set are one table; tables and rows come in the order
- * of the runs. A figure that one of a row's runs lacks is missing in the row.
+ * standard deviation. Runs of one data set are one table; tables come in the order of the
+ * runs. Of a table's rows, those of the paper come first, in its order, then all others in
+ * the order of the runs. Where the paper has a row of a single member, the best member of an
+ * ensemble (of most accuracy, then least nll) is a row of its own. A figure that one of a
+ * row's runs lacks is missing in the row.
  *
  *     acc nll ece       of the ensemble on the test set: as `sebays eval` found them last, or
  *                       as training did
  *     cacc cnll cece    the same over its corrupted copies, predictions pooled
  *     cost              FLOPs of training, as a multiple of one dense run: a dense network of
  *                       the same architecture, explored and exploited once
+ *     training_runs     how often a curve of the learning rate was begun anew
  */
 #ifndef SB_REPORT_COMPARE_H
 #define SB_REPORT_COMPARE_H
@@ -27,6 +31,7 @@ enum sb_figure {
     SB_FIGURE_CECE,
     SB_FIGURE_SCORES, /* the ones that can be best; cost and time are below */
     SB_FIGURE_COST = SB_FIGURE_SCORES,
+    SB_FIGURE_RUNS,
     SB_FIGURE_SECONDS,
     SB_FIGURES
 };
@@ -35,6 +40,7 @@ struct sb_compare_row {
     const struct sb_report_run *first; /* borrowed: the recipe is its */
     size_t table;                      /* rows of one data set have one number, from 0 */
     size_t runs;
+    bool single;             /* it is the best member of each run */
     double mean[SB_FIGURES]; /* NAN: missing */
     double sd[SB_FIGURES];   /* NAN: missing, or one run */
     bool best[SB_FIGURES];   /* of its table, as printed; never in a table of one row */
@@ -56,7 +62,12 @@ const char *sb_figure_name(enum sb_figure f);
 int sb_figure_digits(enum sb_figure f);
 double sb_figure_scale(enum sb_figure f);
 
-/* The paper's value; NAN for cost and time. */
+/* Method and members as they are shown. */
+const char *sb_compare_method(const struct sb_compare_row *r,
+                              char out[SB_CONFIG_NAME + 8]);
+uint32_t sb_compare_members(const struct sb_compare_row *r);
+
+/* The paper's value; NAN where it has none: of time, of some costs. */
 double sb_figure_of_paper(const struct sb_paper_row *p, enum sb_figure f);
 
 enum sb_compare_format {

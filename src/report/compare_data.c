@@ -30,6 +30,7 @@ static void add_names(struct sb_text *t)
         sb_text_add(t, ",%s,%s_sd", sb_figure_name(f), sb_figure_name(f));
     for (int f = 0; f < SB_FIGURE_SCORES; f++)
         sb_text_add(t, ",paper_%s", sb_figure_name(f));
+    sb_text_add(t, ",paper_cost");
     sb_text_add(t, "\r\n");
 }
 
@@ -40,17 +41,19 @@ sb_status sb_compare_csv(const struct sb_compare *c, char **out)
     for (size_t i = 0; i < c->rows; i++) {
         const struct sb_compare_row *r = &c->row[i];
         const struct sb_config *config = &r->first->recipe.config;
+        char method[SB_CONFIG_NAME + 8];
         add_quoted(&t, config->data.set);
         sb_text_add(&t, ",");
         add_quoted(&t, config->model.arch);
-        sb_text_add(&t, ",%s,%u,%g,%zu", config->method.name, config->method.members,
-                    config->method.sparsity, r->runs);
+        sb_text_add(&t, ",%s,%u,%g,%zu", sb_compare_method(r, method),
+                    sb_compare_members(r), config->method.sparsity, r->runs);
         for (int f = 0; f < SB_FIGURES; f++) {
             add_number(&t, r->mean[f]);
             add_number(&t, r->sd[f]);
         }
         for (int f = 0; f < SB_FIGURE_SCORES; f++)
             add_number(&t, r->paper ? sb_figure_of_paper(r->paper, f) : NAN);
+        add_number(&t, r->paper ? sb_paper_cost(r->paper) : NAN);
         sb_text_add(&t, "\r\n");
     }
     return sb_text_take(&t, out);
@@ -80,12 +83,14 @@ static json_t *paper_json(const struct sb_paper_row *p)
 static json_t *row_json(const struct sb_compare_row *r)
 {
     const struct sb_config *c = &r->first->recipe.config;
-    return json_pack(
-        "{s:o, s:o, s:o, s:I, s:o, s:I, s:o, s:o}", "data", sb_report_string(c->data.set),
-        "arch", sb_report_string(c->model.arch), "method",
-        sb_report_string(c->method.name), "members", (json_int_t)c->method.members,
-        "sparsity", sb_json_real(c->method.sparsity), "runs", (json_int_t)r->runs,
-        "figures", figures_json(r), "paper", paper_json(r->paper));
+    char method[SB_CONFIG_NAME + 8];
+    return json_pack("{s:o, s:o, s:o, s:I, s:o, s:I, s:o, s:o}", "data",
+                     sb_report_string(c->data.set), "arch",
+                     sb_report_string(c->model.arch), "method",
+                     sb_report_string(sb_compare_method(r, method)), "members",
+                     (json_int_t)sb_compare_members(r), "sparsity",
+                     sb_json_real(c->method.sparsity), "runs", (json_int_t)r->runs,
+                     "figures", figures_json(r), "paper", paper_json(r->paper));
 }
 
 sb_status sb_compare_json(const struct sb_compare *c, json_t **out)

@@ -115,7 +115,7 @@ static void put_figure(enum sb_compare_format format, const struct sb_compare_ro
         return;
     }
     snprintf(mean, sizeof mean, "%.*f", digits, r->mean[f] * scale);
-    if (!isnan(r->sd[f]))
+    if (!isnan(r->sd[f]) && f != SB_FIGURE_RUNS)
         snprintf(sd, sizeof sd, " %s %.*f", sign, digits, r->sd[f] * scale);
     snprintf(out, CELL, "%s%s%s%s", r->best[f] ? before[format] : "", mean, sd,
              r->best[f] ? after[format] : "");
@@ -123,20 +123,25 @@ static void put_figure(enum sb_compare_format format, const struct sb_compare_ro
 
 static void put_paper(const struct sb_paper_row *p, char out[CELL])
 {
+    double cost = p ? sb_paper_cost(p) : NAN;
     snprintf(out, CELL, "-");
-    if (p)
-        snprintf(out, CELL, "%.1f %.3f %.3f / %.1f %.3f %.3f", 100.0 * p->acc, p->nll,
-                 p->ece, 100.0 * p->cacc, p->cnll, p->cece);
+    if (!p)
+        return;
+    int n = snprintf(out, CELL, "%.1f %.3f %.3f / %.1f %.3f %.3f", 100.0 * p->acc, p->nll,
+                     p->ece, 100.0 * p->cacc, p->cnll, p->cece);
+    if (!isnan(cost) && n > 0)
+        snprintf(out + n, CELL - (size_t)n, " / %.2f", cost);
 }
 
 static void put_names(char cell[COLUMNS][CELL])
 {
     static const char *const names[] = {"method", "arch", "M", "S", "seeds"};
+    static const char *const other[SB_FIGURES] = {
+        [SB_FIGURE_SECONDS] = "time", [SB_FIGURE_RUNS] = "runs"};
     for (int i = 0; i < FIGURE; i++)
         snprintf(cell[i], CELL, "%s", names[i]);
     for (int f = 0; f < SB_FIGURES; f++)
-        snprintf(cell[FIGURE + f], CELL, "%s",
-                 f == SB_FIGURE_SECONDS ? "time" : sb_figure_name(f));
+        snprintf(cell[FIGURE + f], CELL, "%s", other[f] ? other[f] : sb_figure_name(f));
     snprintf(cell[PAPER], CELL, "paper");
 }
 
@@ -144,9 +149,10 @@ static void put_row(enum sb_compare_format format, const struct sb_compare_row *
                     char cell[COLUMNS][CELL])
 {
     const struct sb_config *c = &r->first->recipe.config;
-    put_name(format, c->method.name, cell[METHOD]);
+    char method[SB_CONFIG_NAME + 8];
+    put_name(format, sb_compare_method(r, method), cell[METHOD]);
     put_name(format, c->model.arch, cell[ARCH]);
-    snprintf(cell[MEMBERS], CELL, "%u", c->method.members);
+    snprintf(cell[MEMBERS], CELL, "%u", sb_compare_members(r));
     snprintf(cell[SPARSITY], CELL, "%g", c->method.sparsity);
     snprintf(cell[RUNS], CELL, "%zu", r->runs);
     for (int f = 0; f < SB_FIGURES; f++)
@@ -277,8 +283,12 @@ static void add_notes(struct sb_text *to, enum sb_compare_format format, bool st
                     "%scost: FLOPs of training, in dense networks explored and exploited "
                     "once\n",
                     lead);
+    if (shown[FIGURE + SB_FIGURE_RUNS])
+        sb_text_add(to, "%sruns: how often a curve of the learning rate was begun anew\n",
+                    lead);
     if (shown[PAPER])
-        sb_text_add(to, "%spaper: acc nll ece / cacc cnll cece, as reported\n", lead);
+        sb_text_add(to, "%spaper: acc nll ece / cacc cnll cece / cost, as reported\n",
+                    lead);
 }
 
 /* The data set of a table. */

@@ -58,6 +58,36 @@ const struct sb_paper_row *sb_paper_at(size_t i)
     return i < ROWS ? &table[i] : NULL;
 }
 
+size_t sb_paper_index(const struct sb_paper_row *r)
+{
+    return (size_t)(r - table);
+}
+
+double sb_paper_cost(const struct sb_paper_row *r)
+{
+    static const struct {
+        const char *method;
+        uint32_t members;
+        double cost;
+    } costs[] = {
+        {"mc-dropout", 0, 1.00},     {"mimo", 3, 1.00},   {"treenet", 3, 1.52},
+        {"batch-ensemble", 4, 1.10}, {"ltr", 3, 1.75},    {"pf", 3, 3.75},
+        {"static", 3, 1.01},         {"dst", 3, 1.01},    {"edst", 3, 0.61},
+        {"edst", 7, 0.57},           {"dnn-ensemble", 4, 4.00},
+    };
+    for (size_t i = 0; i < sizeof costs / sizeof *costs; i++)
+        if (strcmp(costs[i].method, r->method) == 0 && costs[i].members == r->members)
+            return costs[i].cost;
+    return NAN;
+}
+
+const struct sb_paper_row *sb_paper_single(const struct sb_config *c)
+{
+    struct sb_config one = *c;
+    one.method.members = 1;
+    return c->method.members > 1 ? sb_paper_find(&one) : NULL;
+}
+
 const struct sb_paper_row *sb_paper_find(const struct sb_config *c)
 {
     if (strcmp(c->model.arch, "wrn-28-10") != 0)

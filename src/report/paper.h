@@ -1,11 +1,11 @@
-/* paper - what the paper reports for its rows (METHOD 7), to stand beside our own. */
+/* paper - what the paper reports for its rows (method.md 7), to stand beside our own. */
 #ifndef SB_REPORT_PAPER_H
 #define SB_REPORT_PAPER_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include "train/config.h"
+#include "recipe/config.h"
 
 struct sb_paper_row {
     const char *data, *method;
@@ -19,7 +19,16 @@ struct sb_paper_row {
  * WRN-28-10's. */
 const struct sb_paper_row *sb_paper_find(const struct sb_config *c);
 
+/* The paper's row of a single member of what the recipe trains; NULL: it has none. */
+const struct sb_paper_row *sb_paper_single(const struct sb_config *c);
+
 /* Row i; NULL when there are not so many. */
 const struct sb_paper_row *sb_paper_at(size_t i);
+
+/* Its number in the paper's tables, one after the other. */
+size_t sb_paper_index(const struct sb_paper_row *r);
+
+/* FLOPs of training that the paper reports, as a multiple of one dense run; NAN: none. */
+double sb_paper_cost(const struct sb_paper_row *r);
 
 #endif

@@ -9,7 +9,7 @@
 
 #include "base/json.h"
 #include "base/status.h"
-#include "train/config.h"
+#include "recipe/config.h"
 
 /* The recipe, from whoever can read recipes: report/ lies below them. */
 struct sb_report_recipe {

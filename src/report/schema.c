@@ -65,10 +65,10 @@ static sb_status no_memory(const struct walk *w)
 /* The place of a field or, with a NULL key, of an item; returns what to leave with. */
 static size_t enter(struct walk *w, const char *key, size_t item)
 {
-    size_t before = w->used, room = PATH_BYTES - before;
-    int n = key ? snprintf(w->path + before, room, "%s%s", before ? "." : "", key)
-                : snprintf(w->path + before, room, "[%zu]", item);
-    w->used += n < 0 ? 0 : (size_t)n < room ? (size_t)n : room - 1;
+    size_t before = w->used, capacity = PATH_BYTES - before;
+    int n = key ? snprintf(w->path + before, capacity, "%s%s", before ? "." : "", key)
+                : snprintf(w->path + before, capacity, "[%zu]", item);
+    w->used += n < 0 ? 0 : (size_t)n < capacity ? (size_t)n : capacity - 1;
     return before;
 }
 

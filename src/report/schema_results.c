@@ -49,12 +49,22 @@ static const struct sb_schema member_bins = NEED_ARRAY(NULL, SMALL, &one_bin);
 static fields bins = {NEED_ARRAY("ensemble", SMALL, &one_bin),
                       ARRAY("members", MEMBERS, &member_bins), END};
 
-static fields class_fields = {
-    NEED_TEXT("name", NAME), NEED("n"), NEED("acc"), NUMBER("precision"),
-    NUMBER("confidence"),    END};
+static fields class_fields = {NEED_TEXT("name", NAME),
+                              NEED("n"),
+                              NEED("acc"),
+                              NUMBER("precision"),
+                              NUMBER("confidence"),
+                              NUMBER("f1"),
+                              NUMBER("auc"),
+                              NUMBER("nll"),
+                              END};
 ITEM(one_class, class_fields);
 
 static fields uncertainty = {NEED("total"), NEED("aleatoric"), NEED("epistemic"), END};
+
+static const struct sb_schema confused = NEED_ARRAY(NULL, SMALL, &number);
+static fields temperature = {NEED("t"), NEED_OBJECT("ensemble", scores),
+                             ARRAY("validation_nll", 2, &number), END};
 
 static fields test = {TEXT("path"),
                       NEED("n"),
@@ -62,6 +72,13 @@ static fields test = {TEXT("path"),
                       ARRAY("members", MEMBERS, &member),
                       OBJECT("bins", bins),
                       ARRAY("per_class", MANY, &one_class),
+                      NUMBER("balanced_acc"),
+                      NUMBER("f1"),
+                      NUMBER("auc"),
+                      NUMBER("adaptive_ece"),
+                      NUMBER("most_frequent"),
+                      ARRAY("confusion", SMALL, &confused),
+                      OBJECT("temperature", temperature),
                       OBJECT("uncertainty", uncertainty),
                       END};
 
@@ -172,6 +189,9 @@ static fields results = {NEED_TEXT("method", NAME),
                          NEED("images_per_second"),
                          NEED("training_flops"),
                          NUMBER("dense_run_flops"),
+                         NUMBER("dense_run_epochs"),
+                         NUMBER("cost"),
+                         NUMBER("training_runs"),
                          NEED("seed"),
                          NEED("epochs"),
                          NEED("ece_bins"),

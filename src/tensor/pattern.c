@@ -87,36 +87,6 @@ static void accumulate(uint32_t *row_ptr, uint32_t rows)
         row_ptr[r + 1] += row_ptr[r];
 }
 
-sb_status sb_pattern_transpose(const struct sb_pattern *p, struct sb_pattern *t,
-                               uint32_t *perm)
-{
-    uint32_t *next = NULL; /* [cols] where the next entry of a column goes */
-    sb_status st = sb_pattern_init(t, p->cols, p->rows, p->nnz);
-    if (st != SB_OK)
-        goto done;
-    next = sb_malloc(p->cols, sizeof *next);
-    if (!next) {
-        st = sb_fail(SB_ENOMEM, "transpose: no memory for %u columns", p->cols);
-        goto done;
-    }
-    for (uint32_t k = 0; k < p->nnz; k++)
-        t->row_ptr[p->col[k] + 1]++;
-    accumulate(t->row_ptr, t->rows);
-    memcpy(next, t->row_ptr, p->cols * sizeof *next);
-    /* rows are visited in order, so the columns of t come out sorted */
-    for (uint32_t r = 0; r < p->rows; r++) {
-        for (uint32_t k = p->row_ptr[r]; k < p->row_ptr[r + 1]; k++) {
-            uint32_t j = next[p->col[k]]++;
-            t->col[j] = r;
-            if (perm)
-                perm[j] = k;
-        }
-    }
-done:
-    sb_free(next);
-    return st;
-}
-
 sb_status sb_pattern_dense(struct sb_pattern *p, uint32_t rows, uint32_t cols)
 {
     uint64_t size = (uint64_t)rows * cols;

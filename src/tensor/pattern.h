@@ -44,11 +44,6 @@ sb_status sb_pattern_check(const struct sb_pattern *p);
 
 sb_status sb_pattern_copy(const struct sb_pattern *p, struct sb_pattern *copy);
 
-/* t = transpose of p. If perm [nnz] is not NULL it receives, for each entry of t, the
- * entry of p it came from. O(rows + cols + nnz). */
-sb_status sb_pattern_transpose(const struct sb_pattern *p, struct sb_pattern *t,
-                               uint32_t *perm);
-
 /* Every weight exists. */
 sb_status sb_pattern_dense(struct sb_pattern *p, uint32_t rows, uint32_t cols);
 

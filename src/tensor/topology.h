@@ -1,6 +1,6 @@
 /* topology - where a layer's weights are and how they move.
  *
- * Allocation (METHOD 2) decides how many weights each layer gets. ERK gives layer l
+ * Allocation (method.md 2) decides how many weights each layer gets. ERK gives layer l
  *
  *     d_l = eps * (n_out + n_in + kh + kw) / (n_out * n_in * kh * kw)
  *
@@ -8,7 +8,7 @@
  * layer has no kernel terms. Layers that would exceed 1 become dense and the rest share
  * what remains, until all fit. Of n weights exactly n - floor((1 - d) n) exist.
  *
- * Prune-grow (METHOD 3) moves the weights of one layer: the weakest floor(active * rate)
+ * Prune-grow (method.md 3) moves weights of one layer: the weakest floor(active * rate)
  * go and as many come back where the gradient is largest. The number of weights never
  * changes, so every array keeps its length.
  *

@@ -1,16 +1,12 @@
 /* weight - see weight.h. */
 #include "tensor/weight.h"
 
-#include <assert.h>
 #include <math.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/rng.h"
 #include "kernels/dense.h"
-
-/* With fewer inputs to an output, our own kernels beat BLAS on a dense layer. */
-enum { BLAS_COLS = 64 };
 
 /* ---- life ---------------------------------------------------------------------------- */
 
@@ -59,13 +55,13 @@ sb_status sb_weight_init(struct sb_weight *w, const struct sb_conv *c,
     if (o->active == 0 || o->active > all)
         return sb_fail(SB_EARG, "a layer with %u of %u weights: must be 1 to all",
                        o->active, all);
-    w->blas = !o->inference && w->dense && sb_conv_cols(c) >= BLAS_COLS;
     sb_status st = SB_OK;
     if (o->inference)
-        st = sb_sparse_init_forward(&w->kernel, c, o->max_batch, o->active, o->sliced);
-    else if (!w->blas)
-        st = sb_sparse_init(&w->kernel, c, o->max_batch, o->active);
-    if (st == SB_OK && w->dense && !w->blas)
+        st = sb_sparse_init_forward(&w->kernel, c, o->lanes, o->max_batch, o->active,
+                                    o->sliced);
+    else if (!w->dense)
+        st = sb_sparse_init(&w->kernel, c, o->lanes, o->max_batch, o->active);
+    if (st == SB_OK && w->dense && o->inference)
         st = set_full_pattern(w);
     return st == SB_OK ? allocate(w, o) : st;
 }
@@ -107,6 +103,12 @@ static bool inference(const struct sb_weight *w)
     return !w->mu_t;
 }
 
+/* Whether products take all weights where they lie; else they go by the kernel's order. */
+static bool full(const struct sb_weight *w)
+{
+    return w->dense && !inference(w);
+}
+
 /* ---- a fresh start ------------------------------------------------------------------- */
 
 /* Uniform in +-bound: number order[i] of the stream is x[i]; order NULL: number i. */
@@ -140,7 +142,7 @@ sb_status sb_weight_start(struct sb_weight *w, uint64_t seed, uint32_t member,
         w->rho[k] = rho_init;
     if (w->bias)
         fill_uniform(&b, 1.0f / sqrtf(fan_in), NULL, w->bias, w->conv.out);
-    sb_weight_rest(w);
+    sb_weight_zero_momenta(w);
     return SB_OK;
 }
 
@@ -164,21 +166,21 @@ static void give(const struct sb_weight *w, const float *from, float *to)
         to[order ? order[k] : k] = from[k];
 }
 
-void sb_weight_take(struct sb_weight *w, const float *mu, const float *rho)
+void sb_weight_set(struct sb_weight *w, const float *mu, const float *rho)
 {
     take(w, mu, w->mu);
     if (rho)
         take(w, rho, w->rho);
 }
 
-void sb_weight_give(const struct sb_weight *w, float *mu, float *rho)
+void sb_weight_get(const struct sb_weight *w, float *mu, float *rho)
 {
     give(w, w->mu, mu);
     if (rho)
         give(w, w->rho, rho);
 }
 
-void sb_weight_rest(struct sb_weight *w)
+void sb_weight_zero_momenta(struct sb_weight *w)
 {
     if (w->mu_momentum)
         memset(w->mu_momentum, 0, w->nnz * sizeof(float));
@@ -196,10 +198,10 @@ void sb_weight_refresh(const struct sb_env *env, struct sb_weight *w)
         sb_params_variance(env, w->rho, w->s2, w->nnz);
     if (inference(w))
         return;
-    if (w->blas) {
-        sb_dense_transpose(&w->conv, w->mu, w->mu_t);
+    if (w->dense) {
+        sb_dense_transpose(env, &w->conv, w->mu, w->mu_t);
         if (w->gauss)
-            sb_dense_transpose(&w->conv, w->s2, w->s2_t);
+            sb_dense_transpose(env, &w->conv, w->s2, w->s2_t);
     } else {
         sb_sparse_arrange(&w->kernel, w->mu, w->mu_t);
         if (w->gauss)
@@ -211,7 +213,7 @@ size_t sb_weight_scratch(const struct sb_weight *w)
 {
     /* the dense gradient of an update runs on every layer */
     size_t dense = w->dmu ? sb_dense_scratch(&w->conv) : 0,
-           sparse = w->blas ? 0 : sb_sparse_scratch(&w->kernel);
+           sparse = full(w) ? 0 : sb_sparse_scratch(&w->kernel);
     return dense > sparse ? dense : sparse;
 }
 
@@ -222,9 +224,8 @@ sb_status sb_weight_forward(const struct sb_env *env, const struct sb_weight *w,
                            .s2 = f->noise && w->gauss ? w->s2 : NULL,
                            .bias = w->bias,
                            .noise = f->noise,
-                           .tail = f->tail};
-    assert(!(w->blas && f->tail));
-    return w->blas
+                           .epilogue = f->epilogue};
+    return full(w)
                ? sb_dense_forward(env, &w->conv, &p, f->x, f->y, f->slope, scratch)
                : sb_sparse_forward(env, &w->kernel, &p, f->x, f->y, f->slope, scratch);
 }
@@ -239,13 +240,13 @@ sb_status sb_weight_backward(const struct sb_env *env, struct sb_weight *w,
     if (w->bias)
         sb_act_channel_sums(env, b->dy, w->dbias);
     if (b->dx)
-        st = w->blas ? sb_dense_input_gradient(env, &w->conv, &in, w->mu_t, w->s2_t,
-                                               b->dx, b->add, scratch)
-                     : sb_sparse_input_gradient(env, &w->kernel, &in, w->mu_t, w->s2_t,
-                                                b->dx, b->add, scratch);
+        st = w->dense ? sb_dense_input_gradient(env, &w->conv, &in, w->mu_t, w->s2_t,
+                                                b->dx, b->add, scratch)
+                      : sb_sparse_input_gradient(env, &w->kernel, &in, w->mu_t, w->s2_t,
+                                                 b->dx, b->add, scratch);
     if (st != SB_OK)
         return st;
-    return w->blas
+    return w->dense
                ? sb_dense_weight_gradient(env, &w->conv, &in, w->dmu, w->drho, scratch)
                : sb_sparse_weight_gradient(env, &w->kernel, &in, w->dmu, w->drho,
                                            scratch);
@@ -265,32 +266,7 @@ sb_status sb_weight_dense_gradient(const struct sb_env *env, const struct sb_wei
     return st;
 }
 
-/* ---- parameters ---------------------------------------------------------------------- */
-
-double sb_weight_kl(const struct sb_env *env, const struct sb_weight *w, float prior_sd)
-{
-    return w->gauss ? sb_params_kl(env, w->mu, w->rho, prior_sd, w->nnz) : 0.0;
-}
-
-void sb_weight_add_kl(const struct sb_env *env, struct sb_weight *w, float factor,
-                      float prior_sd)
-{
-    if (w->gauss)
-        sb_params_gradient(env, w->mu, w->rho, w->drho, factor, prior_sd, w->dmu, w->drho,
-                           w->nnz);
-}
-
-void sb_weight_step(const struct sb_env *env, struct sb_weight *w, const struct sb_sgd *o,
-                    float rate_rho)
-{
-    sb_params_sgd(env, o, w->mu, w->dmu, w->mu_momentum, w->nnz);
-    if (w->bias)
-        sb_params_sgd(env, o, w->bias, w->dbias, w->bias_momentum, w->conv.out);
-    if (w->gauss) {
-        struct sb_sgd rho = {rate_rho, o->momentum, 0.0f, o->nesterov};
-        sb_params_sgd(env, &rho, w->rho, w->drho, w->rho_momentum, w->nnz);
-    }
-}
+/* ---- the support ------------------------------------------------------------------------- */
 
 sb_status sb_weight_update(struct sb_weight *w, const float *gradient, double rate,
                            enum sb_criterion criterion, struct sb_topology_stats *stats)

@@ -3,7 +3,9 @@
  * All arrays have one entry per existing weight, in the order of the pattern; for inference,
  * in the order in which the kernel reads them. A Gaussian
  * weight is N(mu, sigma^2), sigma = softplus(rho); a point weight is mu alone. A layer all
- * of whose weights exist has no pattern and, unless it is small, runs on BLAS. A bias is a point parameter.
+ * of whose weights exist has no pattern. It trains on the dense products, and for inference,
+ * where others write and read slices, runs on the sparse ones with the same bits. A bias is a
+ * point parameter.
  *
  * What the kernels take is derived from mu and rho: the variance s2 and, for the input
  * gradient, both in transposed order. sb_weight_refresh brings them up to date after mu,
@@ -30,26 +32,24 @@ struct sb_weight {
     struct sb_conv conv;
     bool gauss;
     bool dense; /* every weight exists */
-    bool blas;  /* and the products run on BLAS; else on our kernels, as if sparse */
     uint32_t nnz;
     struct sb_pattern pattern; /* empty when dense */
-    struct sb_sparse kernel;   /* empty with BLAS */
+    struct sb_sparse kernel;   /* empty when dense, but for inference */
     float *memory;             /* owned; the arrays below are pieces of it */
     float *mu, *rho;           /* [nnz]; rho NULL: point */
-    float *dmu, *drho;         /* gradients; drho is ds2 until sb_weight_add_kl */
+    float *dmu, *drho;         /* gradients; drho is ds2 until sb_net_add_kl */
     float *mu_momentum, *rho_momentum;
     float *s2, *mu_t, *s2_t;             /* derived */
     float *bias, *dbias, *bias_momentum; /* [out], NULL: none */
 };
 
 struct sb_weight_options {
+    uint32_t lanes; /* of the kernels */
     uint32_t max_batch;
     uint32_t active; /* weights that exist; all of them: dense */
     bool gauss, bias;
-    bool
-        inference; /* forward only: no gradients, momenta or transposed order, and no BLAS,
-                     * whose bits depend on an image's place in the batch */
-    bool sliced;   /* for inference without gauss: inputs are, see act.h */
+    bool inference; /* forward only: no gradients, momenta or transposed order */
+    bool sliced;    /* for inference without gauss: inputs are, see act.h */
 };
 
 /* Memory for everything, numbers zero, no pattern yet. The caller calls sb_weight_fini,
@@ -67,15 +67,15 @@ sb_status sb_weight_start(struct sb_weight *w, uint64_t seed, uint32_t member,
                           uint32_t layer, float rho_init);
 
 /* Sets mu and, unless NULL, rho, given in the order of the pattern; and the way back. */
-void sb_weight_take(struct sb_weight *w, const float *mu, const float *rho);
-void sb_weight_give(const struct sb_weight *w, float *mu, float *rho);
+void sb_weight_set(struct sb_weight *w, const float *mu, const float *rho);
+void sb_weight_get(const struct sb_weight *w, float *mu, float *rho);
 
 /* Numbers that mu has, with the pattern as it is: more than weights where forward wants some
  * of them in several places. */
 size_t sb_weight_placed(const struct sb_weight *w);
 
 /* Momenta become 0. */
-void sb_weight_rest(struct sb_weight *w);
+void sb_weight_zero_momenta(struct sb_weight *w);
 
 void sb_weight_refresh(const struct sb_env *env, struct sb_weight *w);
 
@@ -85,7 +85,7 @@ size_t sb_weight_scratch(const struct sb_weight *w);
 struct sb_weight_forward {
     const struct sb_act *x;
     const struct sb_noise *noise; /* NULL: the mean alone, and slope is not touched */
-    const struct sb_tail *tail;   /* may be NULL; only where there is no BLAS */
+    const struct sb_epilogue *epilogue; /* may be NULL */
     struct sb_act *y, *slope;
 };
 
@@ -107,16 +107,6 @@ sb_status sb_weight_backward(const struct sb_env *env, struct sb_weight *w,
 sb_status sb_weight_dense_gradient(const struct sb_env *env, const struct sb_weight *w,
                                    const struct sb_act *x, const struct sb_act *dy,
                                    float *gradient);
-
-double sb_weight_kl(const struct sb_env *env, const struct sb_weight *w, float prior_sd);
-
-/* Adds factor times the gradient of the KL term; drho becomes rho's gradient. */
-void sb_weight_add_kl(const struct sb_env *env, struct sb_weight *w, float factor,
-                      float prior_sd);
-
-/* One optimiser step of mu and bias with o, of rho with rate_rho and no decay. */
-void sb_weight_step(const struct sb_env *env, struct sb_weight *w, const struct sb_sgd *o,
-                    float rate_rho);
 
 /* One prune-grow update from the dense gradient; the kernel order is rebuilt. */
 sb_status sb_weight_update(struct sb_weight *w, const float *gradient, double rate,

@@ -3,43 +3,12 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "data/columns.h"
+#include "kernels/kernels.h"
+#include "model/model.h"
 #include "predict/sampling.h"
 #include "predict/source.h"
 #include "train/state.h"
-
-sb_status sb_trainer_validate(struct sb_trainer *t, struct sb_scores *out)
-{
-    uint32_t n = t->source.part.valids, classes = t->net.arch.classes;
-    *out = (struct sb_scores){NAN, NAN, NAN, NAN};
-    if (n == 0)
-        return SB_OK;
-    float *p = sb_malloc((size_t)n * classes, sizeof *p);
-    int32_t *label = sb_malloc(n, sizeof *label);
-    sb_status st = SB_OK;
-    if (!p || !label) {
-        st = sb_fail(SB_ENOMEM, "no memory to validate on %u images", n);
-        goto done;
-    }
-    struct sb_batch_source source = t->source.validation;
-    source.member = (uint32_t)t->at.run;
-    source.step = (uint32_t)t->at.step;
-    struct sb_predict job = {.env = t->env,
-                             .net = &t->net,
-                             .source = &source,
-                             .index = t->source.part.valid,
-                             .n = n};
-    st = sb_predict_run(&job, p, label);
-    const float *members[1] = {p};
-    struct sb_probs probs = {members, 1, n, classes};
-    if (st == SB_OK)
-        st = sb_metrics_of(&probs, label, t->config->eval.bins, out);
-done:
-    sb_free(p);
-    sb_free(label);
-    return st;
-}
-
-/* ---- the test set -------------------------------------------------------------------- */
 
 /* The recipe's way of using a posterior. */
 static struct sb_sampling sampling_of(const struct sb_trainer *t)
@@ -55,55 +24,74 @@ static struct sb_sampling sampling_of(const struct sb_trainer *t)
     return s;
 }
 
-/* A network for predicting with a member, as those who use the model have it: so they get
- * the bits that are judged here. */
-static sb_status open_net(const struct sb_trainer *t, const struct sb_member *m,
-                          bool noise, struct sb_net *net)
+/* ---- members ------------------------------------------------------------------------- */
+
+sb_status sb_trainer_model(const struct sb_trainer *t, const struct sb_trained *network,
+                           uint32_t networks, struct sb_model *out)
 {
-    const struct sb_arch_node *input = &t->net.arch.node[0];
-    *net = (struct sb_net){0};
-    uint32_t *active = sb_malloc(m->weights, sizeof *active);
-    if (!active)
-        return sb_fail(SB_ENOMEM, "no memory to test %u layers", m->weights);
-    sb_member_active(m, active);
-    struct sb_net_options o = {
+    const struct sb_dataset *d = &t->source.train;
+    struct sb_model_info info = {
         .arch = t->config->model.arch,
-        .channels = input->channels,
-        .height = input->height,
-        .width = input->width,
-        .classes = t->net.arch.classes,
-        .max_batch = t->config->train.batch,
-        .threads = t->env->threads,
-        .gauss = noise,
-        .inference = true,
-        .active = active,
+        .method = t->method->name,
+        .recipe = t->options->canonical ? t->options->canonical : "",
+        .channels = t->source.normal.channels,
+        .height = d->height,
+        .width = d->width,
+        .classes = d->classes,
+        .class_name = (const char *const *)d->class_names,
+        .mean = t->source.normal.mean,
+        .sd = t->source.normal.sd,
+        .gauss = t->method->posterior == SB_POSTERIOR_GAUSS,
+        .form = t->form,
     };
-    sb_status st = sb_net_init(net, &o);
-    sb_free(active);
+    char *columns = NULL, *data = NULL;
+    json_t *identity = NULL;
+    *out = (struct sb_model){0};
+    sb_status st = d->columns ? sb_columns_write(d->columns, &columns) : SB_OK;
+    if (st == SB_OK)
+        st = sb_trainer_data(t, &identity);
+    if (st == SB_OK)
+        st = sb_json_write(identity, false, &data);
+    info.columns = columns;
+    info.data = data;
+    if (st == SB_OK)
+        st = sb_model_init(out, &info);
+    for (uint32_t i = 0; i < networks && st == SB_OK; i++) {
+        struct sb_trained view;
+        st = sb_trained_view(&network[i], &view);
+        if (st == SB_OK)
+            st = sb_model_add(out, &view);
+        sb_trained_fini(&view);
+    }
+    sb_free(columns);
+    sb_free(data);
+    json_decref(identity);
     return st;
 }
 
-/* Member m's probabilities on the test set. */
-static sb_status predict_member(struct sb_trainer *t, uint32_t m, float *out, float *draw,
-                                int32_t *label)
+/* Member m's probabilities of what job says, in out; draw: scratch of the same size. The
+ * network is what those who use the model have: so they get the bits that are judged here. */
+static sb_status predict_member(const struct sb_trainer *t, const struct sb_model *model,
+                                uint32_t m, struct sb_predict job, struct sb_sampling s,
+                                float *out, float *draw, int32_t *label)
 {
-    const struct sb_member *member = &t->member[m];
-    struct sb_sampling s = sampling_of(t);
-    size_t n = (size_t)t->source.tests * t->net.arch.classes;
+    const struct sb_trained *member = &model->member[m];
+    size_t n = (size_t)job.n * model->info.classes;
+    struct sb_model_plan plan = {.lanes = t->env->kernels->lanes,
+                                 .max_batch = t->config->train.batch,
+                                 .threads = t->env->threads,
+                                 .inference = true,
+                                 .gauss = s.kind == SB_SAMPLE_NOISE};
     struct sb_net net;
-    struct sb_predict job = {.env = t->env,
-                             .net = &net,
-                             .source = &t->source.test_clean,
-                             .index = t->source.test_index,
-                             .n = t->source.tests,
-                             .noise = s.kind == SB_SAMPLE_NOISE,
-                             .seed = member->sample_seed,
-                             .member = m};
-    sb_status st = open_net(t, member, s.kind == SB_SAMPLE_NOISE, &net);
+    sb_status st = sb_model_net(model, m, &plan, &net);
+    job.net = &net;
+    job.noise = plan.gauss;
+    job.seed = member->sample_seed;
+    job.member = m;
     memset(out, 0, n * sizeof *out);
     for (uint32_t d = 0; d < s.draws && st == SB_OK; d++) {
-        st = s.kind == SB_SAMPLE_DRAWS ? sb_member_draw(member, t->env, &net, d)
-                                       : sb_member_load(member, t->env, &net);
+        st = s.kind == SB_SAMPLE_DRAWS ? sb_trained_draw(member, t->env, &net, d)
+                                       : sb_trained_load(member, t->env, &net);
         if (st == SB_OK)
             st = sb_predict_run(&job, draw, label);
         if (st == SB_OK)
@@ -113,56 +101,128 @@ static sb_status predict_member(struct sb_trainer *t, uint32_t m, float *out, fl
     return st;
 }
 
-static sb_status test_members(struct sb_trainer *t, float *p, float *draw, int32_t *label,
-                              const float **members, struct sb_run_result *out)
+/* All members' figures, and the ensemble's; the latter's mean probability, unless NULL,
+ * goes to mean [n][classes]. member may be NULL. */
+static sb_status judge(const struct sb_trainer *t, const struct sb_model *model,
+                       const struct sb_predict *job, struct sb_sampling s,
+                       struct sb_scores *member, struct sb_scores *ensemble, float *mean)
 {
-    uint32_t n = t->source.tests, classes = t->net.arch.classes;
-    unsigned bins = t->config->eval.bins;
-    sb_status st = SB_OK;
-    for (uint32_t m = 0; m < out->members && st == SB_OK; m++) {
-        float *mine = p + (size_t)m * n * classes;
-        members[m] = mine;
-        struct sb_probs one = {&members[m], 1, n, classes};
-        st = predict_member(t, m, mine, draw, label);
-        if (st == SB_OK)
-            st = sb_metrics_of(&one, label, bins, &out->member[m]);
-    }
-    struct sb_probs all = {members, out->members, n, classes};
-    return st == SB_OK ? sb_metrics_of(&all, label, bins, &out->ensemble) : st;
-}
-
-/* What costs are a multiple of: a dense network, one exploration and one exploitation. */
-static double dense_run_flops(const struct sb_trainer *t)
-{
-    const struct sb_config_method *m = &t->config->method;
-    double epochs = (double)m->explore_epochs + m->exploit_epochs;
-    return 2.0 * sb_net_macs(&t->net, true) * 3.0 * epochs * t->source.part.trains;
-}
-
-sb_status sb_trainer_test(struct sb_trainer *t, struct sb_run_result *out)
-{
-    size_t n = (size_t)t->source.tests * t->net.arch.classes;
-    uint32_t members = t->members;
+    uint32_t members = model->members, classes = model->info.classes;
+    size_t n = (size_t)job->n * classes;
     float *p = sb_malloc(n * members, sizeof *p), *draw = sb_malloc(n, sizeof *draw);
-    int32_t *label = sb_malloc(t->source.tests, sizeof *label);
+    int32_t *label = sb_malloc(job->n, sizeof *label);
     const float **list = sb_calloc(members, sizeof *list);
-    sb_status st = SB_OK;
-    out->members = members;
-    out->member = sb_calloc(members, sizeof *out->member);
-    if (!p || !draw || !label || !list || !out->member)
-        st = sb_fail(SB_ENOMEM, "no memory to test %u members on %u images", members,
-                     t->source.tests);
-    if (st == SB_OK)
-        st = test_members(t, p, draw, label, list, out);
-    double images = (double)t->at.images, macs = sb_net_macs(&t->net, false);
-    out->density = (double)sb_net_active(&t->net) / (double)sb_net_weights(&t->net);
-    out->train_seconds = t->at.seconds;
-    out->images_per_second = images / t->at.seconds;
-    out->training_flops = 2.0 * macs * 3.0 * images; /* METHOD 6: means only */
-    out->dense_run_flops = dense_run_flops(t);
+    unsigned bins = t->config->eval.bins;
+    sb_status st = p && draw && label && list
+                       ? SB_OK
+                       : sb_fail(SB_ENOMEM, "no memory to judge %u members on %u images",
+                                 members, job->n);
+    for (uint32_t m = 0; m < members && st == SB_OK; m++) {
+        list[m] = p + m * n;
+        struct sb_probs one = {&list[m], 1, job->n, classes};
+        st = predict_member(t, model, m, *job, s, p + m * n, draw, label);
+        if (st == SB_OK && member)
+            st = sb_metrics_of(&one, label, bins, &member[m]);
+    }
+    struct sb_probs all = {list, members, job->n, classes};
+    if (st == SB_OK && ensemble)
+        st = sb_metrics_of(&all, label, bins, ensemble);
+    for (size_t i = 0; st == SB_OK && mean && i < n; i++) {
+        float sum = 0.0f;
+        for (uint32_t m = 0; m < members; m++)
+            sum += list[m][i];
+        mean[i] = sum / (float)members;
+    }
     sb_free(p);
     sb_free(draw);
     sb_free(label);
     sb_free(list);
     return st;
+}
+
+/* The network as it is now, through its members: posterior means. */
+static sb_status judge_now(struct sb_trainer *t, const struct sb_predict *job,
+                           struct sb_scores *out, float *mean)
+{
+    struct sb_model model = {0};
+    t->now.sample_seed = (uint64_t)t->config->train.seed << 16;
+    sb_status st = sb_trained_save(&t->now, &t->net);
+    if (st == SB_OK)
+        st = sb_trainer_model(t, &t->now, 1, &model);
+    if (st == SB_OK)
+        st = judge(t, &model, job, (struct sb_sampling){SB_SAMPLE_MEAN, 1}, NULL, out,
+                   mean);
+    sb_model_fini(&model);
+    return st;
+}
+
+sb_status sb_trainer_validate(struct sb_trainer *t, struct sb_scores *out)
+{
+    struct sb_batch_source source = t->source.validation;
+    source.member = sb_trainer_stage(t)->run;
+    source.step = (uint32_t)t->at.step;
+    struct sb_predict job = {.env = t->env,
+                             .source = &source,
+                             .index = t->source.part.valid,
+                             .n = t->source.part.validation_count};
+    *out = (struct sb_scores){NAN, NAN, NAN, NAN};
+    return job.n > 0 ? judge_now(t, &job, out, NULL) : SB_OK;
+}
+
+sb_status sb_trainer_predict_test(struct sb_trainer *t, uint32_t n, float *out)
+{
+    struct sb_predict job = {.env = t->env,
+                             .source = &t->source.test_clean,
+                             .index = t->source.test_index,
+                             .n = n};
+    return judge_now(t, &job, NULL, out);
+}
+
+/* ---- the test set -------------------------------------------------------------------- */
+
+static sb_status test_members(struct sb_trainer *t, struct sb_run_result *out)
+{
+    struct sb_predict job = {.env = t->env,
+                             .source = &t->source.test_clean,
+                             .index = t->source.test_index,
+                             .n = t->source.tests};
+    struct sb_model model = {0};
+    sb_status st = sb_trainer_model(t, t->trained, t->trained_count, &model);
+    if (st == SB_OK) {
+        out->members = model.members;
+        out->member = sb_calloc(model.members, sizeof *out->member);
+        if (!out->member)
+            st = sb_fail(SB_ENOMEM, "no memory for %u members", model.members);
+    }
+    if (st == SB_OK)
+        st = judge(t, &model, &job, sampling_of(t), out->member, &out->ensemble, NULL);
+    sb_model_fini(&model);
+    return st;
+}
+
+/* Share of the weights that exist, over all members. */
+static double density_of(const struct sb_trainer *t)
+{
+    double exist = 0.0;
+    for (uint32_t k = 0; k < t->trained_count; k++) {
+        const struct sb_trained *n = &t->trained[k];
+        for (uint32_t i = 0; i < n->weights; i++)
+            exist += n->params.param[n->mu[i]].count;
+    }
+    return exist / (t->trained_count * (double)sb_net_weights(&t->net));
+}
+
+static sb_status fill_costs(const struct sb_trainer *t, struct sb_run_result *out)
+{
+    out->density = density_of(t);
+    out->train_seconds = t->at.seconds;
+    out->images_per_second = (double)t->at.images / t->at.seconds;
+    out->training_flops = t->at.flops;
+    return sb_trainer_dense_run(t, &out->dense_run_flops);
+}
+
+sb_status sb_trainer_test(struct sb_trainer *t, struct sb_run_result *out)
+{
+    sb_status st = test_members(t, out);
+    return st == SB_OK ? fill_costs(t, out) : st;
 }

@@ -6,20 +6,20 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "data/columns.h"
+#include "model/checkpoint_file.h"
 #include "model/model.h"
+#include "train/growth.h"
 #include "train/state.h"
 
 /* ---- checkpoints --------------------------------------------------------------------- */
 
-enum { VALUES = 12 };
+enum { VALUES = 14 };
 
 static void list_values(struct sb_trainer *t, struct sb_checkpoint_value v[VALUES])
 {
     struct sb_position *p = &t->at;
     const struct sb_checkpoint_value list[VALUES] = {
-        {"run", &p->run, NULL},
-        {"phase", &p->phase, NULL},
+        {"stage", &p->stage, NULL},
         {"epoch", &p->epoch, NULL},
         {"batch", &p->batch, NULL},
         {"step", &p->step, NULL},
@@ -28,94 +28,137 @@ static void list_values(struct sb_trainer *t, struct sb_checkpoint_value v[VALUE
         {"updates_bytes", &p->updates_bytes, NULL},
         {"trajectory_bytes", &p->trajectory_bytes, NULL},
         {"images", &p->images, NULL},
+        {"flops", NULL, &p->flops},
+        {"halvings", &p->halvings, NULL},
+        {"growth_batches", &t->growth.count, NULL},
         {"loss_sum", NULL, &p->loss_sum},
         {"seconds", NULL, &p->seconds},
     };
     memcpy(v, list, sizeof list);
 }
 
+static sb_status plan(void *context, const uint32_t *active)
+{
+    return sb_trainer_plan(context, active);
+}
+
 static struct sb_checkpoint describe(struct sb_trainer *t,
-                                     const struct sb_checkpoint_value v[VALUES])
+                                     const struct sb_checkpoint_value v[VALUES],
+                                     struct sb_growth_arrays *sums)
 {
     return (struct sb_checkpoint){
-        .recipe = t->options->essence,
+        .recipe = t->options->canonical,
+        .data = t->data,
+        .force = t->options->force,
         .net = &t->net,
         .value = v,
         .values = VALUES,
-        .member = t->member,
-        .members = t->members,
-        .room = t->config->method.members,
+        .array = sums->array,
+        .arrays = sums->count,
+        .has_arrays = &sums->there,
+        .trained = t->trained,
+        .trained_count = t->trained_count,
+        .capacity = sb_trainer_networks(t),
         .best = &t->best,
         .has_best = t->has_best,
+        .kept = &t->kept,
+        .has_kept = t->has_kept,
+        .plan = plan,
+        .context = t,
     };
+}
+
+/* path NULL: the next checkpoint. */
+static sb_status save_as(struct sb_trainer *t, const char *path)
+{
+    struct sb_checkpoint_value v[VALUES];
+    double before = t->at.seconds;
+    list_values(t, v);
+    struct sb_growth_arrays sums;
+    sb_status st = sb_growth_to_save(&sums, &t->growth);
+    struct sb_checkpoint c = describe(t, v, &sums);
+    t->at.seconds +=
+        sb_trainer_clock() - t->began; /* what this process has spent so far */
+    if (st == SB_OK)
+        st = sb_trainer_sync_records(t);
+    if (st == SB_OK)
+        st = path ? sb_checkpoint_write(&c, path)
+                  : sb_checkpoint_save(&c, t->options->out, t->at.saves);
+    t->at.seconds = before;
+    sb_growth_arrays_fini(&sums);
+    return st;
 }
 
 sb_status sb_trainer_save(struct sb_trainer *t)
 {
-    struct sb_checkpoint_value v[VALUES];
-    double before = t->at.seconds, now = sb_trainer_clock();
-    list_values(t, v);
-    struct sb_checkpoint c = describe(t, v);
     t->at.saves++;
-    t->at.seconds += now - t->began; /* what this process has spent so far */
-    sb_status st = sb_checkpoint_save(&c, t->options->out, t->at.saves);
-    t->at.seconds = before;
-    t->saved = now;
-    return st;
+    t->saved = sb_trainer_clock();
+    return save_as(t, NULL);
 }
 
-/* ---- beginning ----------------------------------------------------------------------- */
+sb_status sb_trainer_write_epoch(struct sb_trainer *t, const char *path)
+{
+    return save_as(t, path);
+}
 
-static sb_status resume(struct sb_trainer *t)
+/* ---- taking up ------------------------------------------------------------------------ */
+
+/* path NULL: the newest checkpoint, whose number is *number. */
+static sb_status load_from(struct sb_trainer *t, const char *path, uint64_t *number)
 {
     struct sb_checkpoint_value v[VALUES];
-    uint64_t number = 0;
     list_values(t, v);
-    struct sb_checkpoint c = describe(t, v);
-    sb_status st = sb_checkpoint_load(&c, t->env, t->options->out, &number);
+    struct sb_growth_arrays sums;
+    sb_status st =
+        sb_growth_to_load(&sums, &t->growth, &t->net, t->config->method.grow_batches);
+    struct sb_checkpoint c = describe(t, v, &sums);
+    if (st == SB_OK)
+        st = path ? sb_checkpoint_read(&c, path)
+                  : sb_checkpoint_load(&c, t->env, t->options->out, number);
+    sb_growth_loaded(&sums, &t->growth);
+    sb_growth_arrays_fini(&sums);
     if (st != SB_OK)
         return st;
-    t->members = c.members;
+    t->trained_count = c.trained_count;
     t->has_best = c.has_best;
-    t->at.saves = number;
-    sb_log_write(t->env->log, SB_LOG_INFO,
-                 "going on at run %llu, phase %llu, epoch %llu, batch %llu",
-                 (unsigned long long)t->at.run + 1, (unsigned long long)t->at.phase,
-                 (unsigned long long)t->at.epoch + 1,
-                 (unsigned long long)t->at.batch + 1);
+    t->has_kept = c.has_kept;
+    return SB_OK;
+}
+
+sb_status sb_trainer_go_back(struct sb_trainer *t, const char *path)
+{
+    sb_status st = load_from(t, path, NULL);
+    if (st != SB_OK)
+        return st;
+    sb_net_refresh(t->env, &t->net);
     return sb_trainer_cut_records(t);
 }
 
-static sb_status refuse_used_directory(const struct sb_trainer *t)
+static sb_status resume(struct sb_trainer *t)
 {
-    static const char *const names[] = {"recipe.ini",        "metrics.jsonl",
-                                        "updates.jsonl",     "trajectory.npy",
-                                        "model.safetensors", "results.json"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        char path[SB_RUN_PATH];
-        sb_status st = sb_run_path(t->options->out, names[i], path);
-        if (st != SB_OK)
-            return st;
-        if (sb_file_exists(path))
-            return sb_fail(SB_EARG,
-                           "%s already holds a run (%s); go on with --resume, or choose "
-                           "another --out",
-                           t->options->out, names[i]);
-    }
-    return SB_OK;
+    uint64_t number = 0;
+    sb_status st = load_from(t, NULL, &number);
+    if (st != SB_OK)
+        return st;
+    t->at.saves = number;
+    if (!sb_trainer_done(t))
+        sb_log_write(t->env->log, SB_LOG_INFO,
+                     "going on at stage %llu of %u (%s), epoch %llu, batch %llu",
+                     (unsigned long long)t->at.stage + 1, t->schedule.stages,
+                     sb_trainer_stage(t)->name, (unsigned long long)t->at.epoch + 1,
+                     (unsigned long long)t->at.batch + 1);
+    return sb_trainer_cut_records(t);
 }
 
 sb_status sb_trainer_begin_files(struct sb_trainer *t)
 {
     const struct sb_run_options *o = t->options;
     char path[SB_RUN_PATH];
-    sb_status st = o->resume ? SB_OK : refuse_used_directory(t);
-    if (st == SB_OK)
-        st = sb_file_make_directory(o->out);
-    if (st == SB_OK && o->resume && sb_checkpoint_exists(o->out))
-        return resume(t);
-    if (st == SB_OK) /* not yet a checkpoint: from the start */
-        st = sb_trainer_cut_records(t);
+    bool go_on;
+    sb_status st = sb_trainer_enter_directory(t, &go_on);
+    if (st != SB_OK || go_on)
+        return st == SB_OK ? resume(t) : st;
+    st = sb_trainer_cut_records(t); /* not yet a checkpoint: from the start */
     if (st == SB_OK)
         st = sb_run_path(t->options->out, "recipe.ini", path);
     return st == SB_OK ? sb_file_put(path, o->recipe, strlen(o->recipe)) : st;
@@ -125,39 +168,14 @@ sb_status sb_trainer_begin_files(struct sb_trainer *t)
 
 sb_status sb_trainer_write_model(struct sb_trainer *t)
 {
-    const struct sb_dataset *d = &t->source.train;
-    struct sb_model_info info = {
-        .arch = t->config->model.arch,
-        .method = t->method->name,
-        .recipe = t->options->essence,
-        .channels = d->channels,
-        .height = d->height,
-        .width = d->width,
-        .classes = d->classes,
-        .class_name = (const char *const *)d->class_names,
-        .mean = t->source.normal.mean,
-        .sd = t->source.normal.sd,
-        .gauss = t->method->posterior == SB_POSTERIOR_GAUSS,
-    };
-    struct sb_model m = {0};
-    char path[SB_RUN_PATH], *columns = NULL;
-    sb_status st = d->columns ? sb_columns_write(d->columns, &columns) : SB_OK;
-    info.columns = columns;
-    if (st == SB_OK)
-        st = sb_model_init(&m, &info);
-    for (uint32_t i = 0; i < t->members && st == SB_OK; i++) {
-        struct sb_member copy;
-        st = sb_member_copy(&t->member[i], &copy);
-        if (st == SB_OK)
-            st = sb_model_add(&m, &copy);
-        sb_member_fini(&copy);
-    }
+    struct sb_model m;
+    char path[SB_RUN_PATH];
+    sb_status st = sb_trainer_model(t, t->trained, t->trained_count, &m);
     if (st == SB_OK)
         st = sb_run_path(t->options->out, "model.safetensors", path);
     if (st == SB_OK)
         st = sb_model_write(&m, path);
     sb_model_fini(&m);
-    sb_free(columns);
     return st;
 }
 
@@ -175,17 +193,25 @@ sb_status sb_trainer_write_results(struct sb_trainer *t, const struct sb_run_res
     for (uint32_t i = 0; members && i < r->members; i++)
         json_array_append_new(members, scores_json(&r->member[i]));
     json_t *j = json_pack(
-        "{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:I}", "method",
-        t->method->name, "arch", t->config->model.arch, "density",
+        "{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:I}",
+        "method", t->method->name, "arch", t->config->model.arch, "density",
         sb_json_real(r->density), "members", members, "ensemble",
         scores_json(&r->ensemble), "train_seconds", sb_json_real(r->train_seconds),
         "images_per_second", sb_json_real(r->images_per_second), "training_flops",
         sb_json_real(r->training_flops), "dense_run_flops",
-        sb_json_real(r->dense_run_flops), "seed", (json_int_t)t->config->train.seed,
+        sb_json_real(r->dense_run_flops), "cost",
+        sb_json_real(r->training_flops / r->dense_run_flops), "dense_run_epochs",
+        (json_int_t)t->schedule.dense_epochs, "training_runs",
+        (json_int_t)t->schedule.trainings, "seed", (json_int_t)t->config->train.seed,
         "epochs", (json_int_t)t->schedule.total_epochs, "ece_bins",
         (json_int_t)t->config->eval.bins);
+    json_t *data = NULL;
     sb_status st = j ? sb_run_path(t->options->out, "results.json", path)
                      : sb_fail(SB_ENOMEM, "no memory for results.json");
+    if (st == SB_OK)
+        st = sb_trainer_data(t, &data);
+    if (st == SB_OK && json_object_set_new(j, "data", data) != 0)
+        st = sb_fail(SB_ENOMEM, "no memory for results.json");
     if (st == SB_OK)
         st = sb_results_keep(path, j);
     if (st == SB_OK)

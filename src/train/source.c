@@ -3,9 +3,11 @@
 
 #include <string.h>
 
+#include "base/log.h"
 #include "base/mem.h"
-
+#include "data/columns.h"
 #include "files/image.h"
+#include "readers/readers.h"
 
 /* Published per-channel means and deviations of pixels in [0, 1]. */
 struct known {
@@ -31,29 +33,6 @@ static size_t cut_dirs(char *list, const char *dirs[MAX_DIRS])
     return n;
 }
 
-/* A side in digits up to `end`; 0: it is none. */
-static uint32_t read_side(const char *text, const char *end)
-{
-    uint32_t side = 0;
-    for (; text < end && *text >= '0' && *text <= '9' && side <= SB_IMAGE_SIDE_MOST;
-         text++)
-        side = 10 * side + (uint32_t)(*text - '0');
-    return text == end && side <= SB_IMAGE_SIDE_MOST ? side : 0;
-}
-
-bool sb_source_size(const char *text, uint32_t *height, uint32_t *width)
-{
-    const char *cross = strchr(text, 'x');
-    *height = *width = 0;
-    if (strcmp(text, "auto") == 0)
-        return true;
-    if (!cross)
-        return false;
-    *height = read_side(text, cross);
-    *width = read_side(cross + 1, text + strlen(text));
-    return *height > 0 && *width > 0;
-}
-
 /* ---- the sets -------------------------------------------------------------------------- */
 
 sb_status sb_source_find(const struct sb_config *c, const char *name, char *path,
@@ -71,11 +50,16 @@ sb_status sb_source_find(const struct sb_config *c, const char *name, char *path
 static sb_status open_train(struct sb_source *s, const struct sb_config *c,
                             const char *path)
 {
-    struct sb_open_options o = {.split = SB_SPLIT_TRAIN, .label = c->data.label};
-    (void)sb_source_size(c->data.size, &o.height, &o.width); /* checked with the recipe */
+    struct sb_open_options o = sb_source_options(c, SB_SPLIT_TRAIN);
+    (void)sb_image_size(c->data.size, &o.height, &o.width); /* checked with the recipe */
     sb_status st = sb_dataset_open_with(&s->train, path, &o);
     if (st == SB_OK && !s->train.labels)
         st = sb_fail(SB_EARG, "%s has no labels to train on", path);
+    if (st == SB_OK && c->data.group[0] && !s->train.groups)
+        st = sb_fail(SB_EARG,
+                     "data.group = %s: %s is no table as text; only those have columns "
+                     "by name",
+                     c->data.group, path);
     return st;
 }
 
@@ -85,8 +69,8 @@ static sb_status open_test(struct sb_source *s, const struct sb_config *c,
                            const char *train)
 {
     char path[4096];
-    struct sb_open_options o = {
-        .split = SB_SPLIT_TEST, .label = c->data.label, .like = &s->train};
+    struct sb_open_options o = sb_source_options(c, SB_SPLIT_TEST);
+    o.like = &s->train;
     bool named = c->data.test[0] != '\0';
     if (!named && s->train.whole)
         return SB_OK;
@@ -100,7 +84,7 @@ static sb_status open_test(struct sb_source *s, const struct sb_config *c,
                        c->data.test);
     st = sb_dataset_open_with(&s->test, named ? path : train, &o);
     if (st == SB_OK && !s->test.labels)
-        st = sb_fail(SB_EARG, "%s has no labels to be tested with", path);
+        st = sb_fail(SB_EARG, "%s has no labels to be tested with", s->test.path);
     if (st == SB_OK)
         st = sb_dataset_match(&s->train, &s->test);
     s->tests = s->test.n;
@@ -109,72 +93,79 @@ static sb_status open_test(struct sb_source *s, const struct sb_config *c,
 
 static sb_status open_sets(struct sb_source *s, const struct sb_config *c)
 {
-    char path[4096];
-    sb_status st = sb_source_find(c, c->data.set, path, sizeof path);
+    char found[4096];
+    const char *path = c->data.set_path ? c->data.set_path : found;
+    sb_status st =
+        c->data.set_path ? SB_OK : sb_source_find(c, c->data.set, found, sizeof found);
     if (st == SB_OK)
         st = open_train(s, c, path);
     return st == SB_OK ? open_test(s, c, path) : st;
 }
 
+static void warn_of_columns(const struct sb_dataset *d, const struct sb_env *env)
+{
+    char odd[SB_COLUMN_ODD];
+    for (uint32_t i = 0; d->columns && i < d->columns->count; i++)
+        if (sb_columns_odd(d->columns, i, odd))
+            sb_log_write(env->log, SB_LOG_WARN, "%s: %s", d->path, odd);
+}
+
 /* ---- what is held out ------------------------------------------------------------------ */
 
+static enum sb_holdout kind_of(const struct sb_dataset *d, enum sb_config_split split)
+{
+    return split == SB_CONFIG_SPLIT_AUTO   ? sb_indices_usual(d)
+           : split == SB_CONFIG_TAIL       ? SB_HOLDOUT_TAIL
+           : split == SB_CONFIG_STRATIFIED ? SB_HOLDOUT_STRATIFIED
+                                           : SB_HOLDOUT_RANDOM;
+}
+
+/* The tail is checked: a file that is sorted by class has one that is of no use. */
 static sb_status hold_out(struct sb_indices *part, const struct sb_dataset *d,
                           const struct sb_config *c)
 {
     double v = c->data.validation;
     struct sb_holdout_options o = {
-        .kind = c->data.split == SB_CONFIG_TAIL ? SB_HOLDOUT_TAIL : SB_HOLDOUT_STRATIFIED,
+        .kind = kind_of(d, c->data.split),
         .limit = c->train.limit,
         .count = v >= 1.0 ? (uint32_t)v : 0,
         .fraction = v < 1.0 ? v : 0.0,
         .seed = c->train.seed,
     };
-    return sb_indices_init(part, d, &o);
-}
-
-/* The tail of a file that is sorted by class is of one class: nothing is left to learn that
- * class from, or the validation says nothing about the others. */
-static sb_status check_tail(const struct sb_indices *part, const struct sb_dataset *d)
-{
-    enum { TOO_MANY = 8 }; /* fewer of one class may be chance */
-    bool sorted = part->valids >= TOO_MANY;
-    uint8_t *seen = sb_calloc(d->classes, 1);
-    if (!seen)
-        return sb_fail(SB_ENOMEM, "no memory for %u classes", d->classes);
-    for (uint32_t i = 0; i < part->trains; i++)
-        seen[d->labels[part->train[i]]] = 1;
-    for (uint32_t i = 1; i < part->valids; i++)
-        sorted = sorted && d->labels[part->valid[i]] == d->labels[part->valid[0]];
-    for (uint32_t i = 0; i < part->valids; i++)
-        sorted = sorted || !seen[d->labels[part->valid[i]]];
-    sb_free(seen);
-    return sorted
-               ? sb_fail(SB_EARG,
-                         "%s is sorted by class: its last %u examples, which data.split "
-                         "= tail takes for validation, are of one class or all of it; "
-                         "say data.split = stratified",
-                         d->path, part->valids)
-               : SB_OK;
+    sb_status st = sb_indices_init(part, d, &o);
+    if (st == SB_OK && o.kind == SB_HOLDOUT_TAIL && !d->groups)
+        st = sb_indices_check_order(part, d);
+    return st;
 }
 
 /* The examples rest[n] of a set, as far as splitting needs them. */
 static sb_status split_rest(struct sb_source *s, const struct sb_config *c,
                             const uint32_t *rest, uint32_t n)
 {
-    struct sb_dataset view = {.n = n, .classes = s->train.classes, .path = s->train.path};
+    struct sb_dataset view = {.n = n,
+                              .classes = s->train.classes,
+                              .path = s->train.path,
+                              .format = s->train.format};
     view.labels = sb_malloc(n, sizeof *view.labels);
     if (!view.labels)
         return sb_fail(SB_ENOMEM, "no memory to split %u examples", n);
-    for (uint32_t i = 0; i < n; i++)
+    view.groups = s->train.groups ? sb_malloc(n, sizeof *view.groups) : NULL;
+    if (s->train.groups && !view.groups) {
+        sb_free(view.labels);
+        return sb_fail(SB_ENOMEM, "no memory to split %u examples", n);
+    }
+    for (uint32_t i = 0; i < n; i++) {
         view.labels[i] = s->train.labels[rest[i]];
+        if (view.groups)
+            view.groups[i] = s->train.groups[rest[i]];
+    }
     sb_status st = hold_out(&s->part, &view, c);
-    if (st == SB_OK && c->data.split == SB_CONFIG_TAIL)
-        st = check_tail(&s->part, &view);
-    for (uint32_t i = 0; i < s->part.trains && st == SB_OK; i++)
+    for (uint32_t i = 0; i < s->part.train_count && st == SB_OK; i++)
         s->part.train[i] = rest[s->part.train[i]];
-    for (uint32_t i = 0; i < s->part.valids && st == SB_OK; i++)
+    for (uint32_t i = 0; i < s->part.validation_count && st == SB_OK; i++)
         s->part.valid[i] = rest[s->part.valid[i]];
     sb_free(view.labels);
+    sb_free(view.groups);
     return st;
 }
 
@@ -182,20 +173,21 @@ static sb_status split_rest(struct sb_source *s, const struct sb_config *c,
 static sb_status keep_aside(struct sb_source *s, const struct sb_config *c)
 {
     struct sb_indices aside;
-    struct sb_holdout_options o = {.kind = SB_HOLDOUT_STRATIFIED,
+    struct sb_holdout_options o = {.kind = s->train.labels ? SB_HOLDOUT_STRATIFIED
+                                                           : SB_HOLDOUT_RANDOM,
                                    .fraction = c->data.test_share};
     sb_status st = sb_indices_init(&aside, &s->train, &o);
     if (st != SB_OK)
         return st;
-    if (aside.valids == 0)
+    if (aside.validation_count == 0)
         st = sb_fail(SB_EARG,
                      "%s has %u examples, of which data.test_share = %g leaves none for "
                      "the test",
                      s->train.path, s->train.n, c->data.test_share);
     if (st == SB_OK)
-        st = split_rest(s, c, aside.train, aside.trains);
+        st = split_rest(s, c, aside.train, aside.train_count);
     s->test_index = aside.valid;
-    s->tests = aside.valids;
+    s->tests = aside.validation_count;
     aside.valid = NULL;
     sb_indices_fini(&aside);
     return st;
@@ -207,6 +199,11 @@ static sb_status given_values(struct sb_source *s, const struct sb_config *c)
 {
     float mean[SB_CONFIG_LIST], sd[SB_CONFIG_LIST];
     uint32_t n = c->data.mean.count;
+    if (s->train.columns && s->train.columns->features != s->train.channels)
+        return sb_fail(SB_EARG,
+                       "data.normalise = values: the features of %s are made of "
+                       "its columns; say computed",
+                       s->train.path);
     if (n != s->train.channels || c->data.sd.count != n)
         return sb_fail(SB_EARG,
                        "data.mean and data.sd have %u and %u values; the images have %u "
@@ -216,7 +213,9 @@ static sb_status given_values(struct sb_source *s, const struct sb_config *c)
         mean[i] = (float)c->data.mean.value[i];
         sd[i] = (float)c->data.sd.value[i];
     }
-    return sb_normalise_given(&s->normal, s->train.element, n, mean, sd);
+    sb_status st = sb_normalise_given(&s->normal, s->train.element, n, mean, sd);
+    s->normal.columns = s->train.columns;
+    return st;
 }
 
 static sb_status normalise(struct sb_source *s, const struct sb_env *env,
@@ -229,7 +228,7 @@ static sb_status normalise(struct sb_source *s, const struct sb_env *env,
             return sb_normalise_given(&s->normal, SB_BYTES, 3, known[i].mean,
                                       known[i].sd);
     return sb_normalise_computed(&s->normal, env, &s->train, s->part.train,
-                                 s->part.trains);
+                                 s->part.train_count);
 }
 
 sb_status sb_source_open(struct sb_source *s, const struct sb_env *env,
@@ -239,7 +238,11 @@ sb_status sb_source_open(struct sb_source *s, const struct sb_env *env,
     sb_status st = open_sets(s, c);
     bool apart = s->test.path != NULL;
     if (st == SB_OK)
+        warn_of_columns(&s->train, env);
+    if (st == SB_OK)
         st = apart ? hold_out(&s->part, &s->train, c) : keep_aside(s, c);
+    if (st == SB_OK)
+        st = sb_source_encode(s, env, c);
     if (st == SB_OK)
         st = normalise(s, env, c);
     if (st != SB_OK)

@@ -9,7 +9,7 @@
 #include "data/dataset.h"
 #include "data/normalise.h"
 #include "data/split.h"
-#include "train/config.h"
+#include "recipe/config.h"
 
 struct sb_source {
     struct sb_dataset train, test;
@@ -25,12 +25,16 @@ struct sb_source {
     struct sb_batch_source validation; /* ... but for the recipe that wants it */
 };
 
-/* data.size as numbers, 0 for "auto"; false if it is neither that nor HEIGHTxWIDTH. */
-bool sb_source_size(const char *text, uint32_t *height, uint32_t *width);
-
 /* A data set's path or name, looked for where the recipe and the caller say. */
 sb_status sb_source_find(const struct sb_config *c, const char *name, char *path,
                          size_t size);
+
+/* How the recipe says that tables are read. */
+struct sb_open_options sb_source_options(const struct sb_config *c, enum sb_split split);
+
+/* Of sb_source_open: learns how rows become features, from the training part. */
+sb_status sb_source_encode(struct sb_source *s, const struct sb_env *env,
+                           const struct sb_config *c);
 
 /* The views point into s: it must not move. The caller calls sb_source_fini, also after a
  * failure. */

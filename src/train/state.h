@@ -2,27 +2,34 @@
 #ifndef SB_TRAIN_STATE_H
 #define SB_TRAIN_STATE_H
 
+#include "base/lock.h"
 #include "data/loader.h"
+#include "files/npy_write.h"
+#include "forms/feeder.h"
+#include "forms/form.h"
 #include "model/checkpoint.h"
-#include "model/member.h"
+#include "model/model.h"
 #include "nn/net.h"
+#include "train/rates.h"
 #include "train/results.h"
-#include "train/schedule.h"
 #include "train/source.h"
+#include "train/stage.h"
 #include "train/step.h"
 #include "train/trainer.h"
 
 /* Where a run stands between two batches: all a checkpoint needs besides the numbers. */
 struct sb_position {
-    uint64_t run, phase, epoch, batch; /* the next batch to do */
-    uint64_t step;                     /* batches of this run done */
-    uint64_t saves;                    /* checkpoints written, their number */
-    uint64_t metrics_bytes;    /* of metrics.jsonl that belong to this state, ... */
-    uint64_t updates_bytes;    /* ... of updates.jsonl ... */
-    uint64_t trajectory_bytes; /* ... and of trajectory.npy */
-    uint64_t images;           /* trained on, over all runs */
-    double loss_sum;           /* of this epoch's batches */
-    double seconds;            /* spent in training and validation */
+    uint64_t stage, epoch, batch; /* the next batch to do */
+    uint64_t step;                /* batches of the stage's run done */
+    uint64_t saves;               /* checkpoints written, their number */
+    uint64_t metrics_bytes;       /* of metrics.jsonl that belong to this state, ... */
+    uint64_t updates_bytes;       /* ... of updates.jsonl ... */
+    uint64_t trajectory_bytes;    /* ... and of trajectory.npy */
+    uint64_t images;              /* trained on, over all runs */
+    uint64_t halvings;            /* of this run's learning rates, see divergence.c */
+    double flops;                 /* of training, over all stages */
+    double loss_sum;              /* of this epoch's batches */
+    double seconds;               /* spent in training and validation */
 };
 
 struct sb_trainer {
@@ -35,11 +42,19 @@ struct sb_trainer {
     struct sb_loader *loader; /* owned */
     struct sb_net net;
     struct sb_growth growth;
-    struct sb_member *member; /* [config->method.members] owned */
-    uint32_t members;         /* finished */
-    struct sb_member best;    /* of the phase so far */
+    struct sb_form_spec form;
+    struct sb_feeder feeder;
+    struct sb_trained *trained; /* [networks] owned: finished networks ... */
+    uint32_t trained_count;     /* ... so many */
+    struct sb_trained best;     /* of the stage so far */
     bool has_best;
+    struct sb_trained kept; /* what later stages rewind to */
+    bool has_kept;
+    struct sb_trained now; /* memory to judge the network as it is */
     struct sb_position at;
+    json_t *identity;    /* owned: what the data is (data/identity.h) ... */
+    char *data;          /* owned: ... as text */
+    struct sb_lock lock; /* on the run directory */
     double began, saved; /* clock: start of this process' part, last checkpoint */
 };
 
@@ -49,26 +64,95 @@ sb_status sb_trainer_open(struct sb_trainer *t, const struct sb_env *env,
                           const struct sb_run_options *o);
 void sb_trainer_close(struct sb_trainer *t);
 
-/* Algorithm 1, from t->at to the end. */
+/* The stages, from t->at to the end. */
 sb_status sb_trainer_run(struct sb_trainer *t);
 
-/* Figures of the network's posterior mean on the validation part; accuracy NAN when
- * nothing is held out. */
+/* A model of these networks, whose numbers it uses where they are. The caller calls
+ * sb_model_fini, also after a failure. */
+sb_status sb_trainer_model(const struct sb_trainer *t, const struct sb_trained *network,
+                           uint32_t networks, struct sb_model *out);
+
+/* Networks that a run trains: members, or one whose form stands for them. */
+uint32_t sb_trainer_networks(const struct sb_trainer *t);
+
+/* The mean probability of the network's members, posterior means, on the first n test
+ * images: out [n][classes]. */
+sb_status sb_trainer_predict_test(struct sb_trainer *t, uint32_t n, float *out);
+
+/* Whether all stages are done; and the one at hand, if not. */
+bool sb_trainer_done(const struct sb_trainer *t);
+const struct sb_stage *sb_trainer_stage(const struct sb_trainer *t);
+
+/* Arithmetic of training on so many rows: 2 x multiply-adds of a forward, for the mean only,
+ * times 3 for forward and both products of backward. */
+double sb_trainer_flops(const struct sb_net *n, double rows);
+
+/* The same of the one dense run that costs are a multiple of: the plain architecture over
+ * the epochs of a first member. */
+sb_status sb_trainer_dense_run(const struct sb_trainer *t, double *flops);
+
+/* The network of a stage (network.c). Plans it for so many weights a layer, [weights]; what
+ * it was before, and the best so far, are gone. */
+sb_status sb_trainer_plan(struct sb_trainer *t, const uint32_t *active);
+
+/* Plans it as a fresh one of that support is, unless it is so already. */
+sb_status sb_trainer_plan_fresh(struct sb_trainer *t, enum sb_stage_support support);
+
+/* What the stage begins with; for its very first batch only. */
+sb_status sb_trainer_enter(struct sb_trainer *t, const struct sb_stage *g);
+
+/* One cut by magnitude through the network as it is; momenta become 0. */
+sb_status sb_trainer_prune(struct sb_trainer *t);
+
+/* t->kept = the network as it is; and what of it the cut through the network leaves. */
+sb_status sb_trainer_keep(struct sb_trainer *t);
+sb_status sb_trainer_mask_kept(struct sb_trainer *t);
+
+/* Figures of the network's members, posterior means, on the validation part; accuracy NAN
+ * when nothing is held out. */
 sb_status sb_trainer_validate(struct sb_trainer *t, struct sb_scores *out);
 
 /* Members and ensemble on the test set. */
 sb_status sb_trainer_test(struct sb_trainer *t, struct sb_run_result *out);
 
+/* Fills identity and data; identity.c has these. sb_trainer_data is what of it
+ * results and the model keep beside class names and columns, a new object. */
+sb_status sb_trainer_identify(struct sb_trainer *t);
+sb_status sb_trainer_data(const struct sb_trainer *t, json_t **out);
+
+/* Takes the run directory for this process, or says why not: whose it is, or what is there.
+ * *go_on: from its checkpoints; else from the start. */
+sb_status sb_trainer_enter_directory(struct sb_trainer *t, bool *go_on);
+
 /* Files of the run directory. */
 sb_status sb_trainer_begin_files(struct sb_trainer *t); /* or resumes: fills t->at */
 sb_status sb_trainer_save(struct sb_trainer *t);        /* a checkpoint */
 
-/* What is written while the run goes on; resuming cuts it to the checkpoint's length. */
-sb_status sb_trainer_cut_records(const struct sb_trainer *t);
+/* The same as a file of its own, and back to it; all but the clock and the number of
+ * checkpoints is as it was then. */
+sb_status sb_trainer_write_epoch(struct sb_trainer *t, const char *path);
+sb_status sb_trainer_go_back(struct sb_trainer *t, const char *path);
+
+/* Divergence: before an epoch's first batch; after its last (SB_ENUMERIC: it has); and when it
+ * has, SB_OK: t->at is at the beginning of the epoch again. The factor of learning rates is
+ * 1 unless it has happened in this run. */
+sb_status sb_divergence_begin_epoch(struct sb_trainer *t);
+sb_status sb_divergence_look(const struct sb_trainer *t);
+sb_status sb_divergence_met(struct sb_trainer *t);
+double sb_divergence_factor(const struct sb_trainer *t);
+void sb_divergence_end(const struct sb_trainer *t); /* of the training */
+
+/* What is written while the run goes on. It is on the disk before the checkpoint that counts
+ * its bytes; resuming cuts it to that length, or repairs what is shorter (repair.c). */
+sb_status sb_trainer_sync_records(const struct sb_trainer *t);
+sb_status sb_trainer_cut_records(struct sb_trainer *t);
 sb_status sb_trainer_log_validation(struct sb_trainer *t, const struct sb_scores *v,
                                     double loss);
 sb_status sb_trainer_log_update(struct sb_trainer *t, double rate);
 sb_status sb_trainer_log_trajectory(struct sb_trainer *t);
+/* The head of trajectory.npy; returns how many images a row has. */
+uint32_t sb_trainer_trajectory_head(const struct sb_trainer *t,
+                                    unsigned char head[SB_NPY_HEAD], size_t *size);
 sb_status sb_trainer_write_model(struct sb_trainer *t);
 sb_status sb_trainer_write_results(struct sb_trainer *t, const struct sb_run_result *r);
 

@@ -18,6 +18,7 @@ void sb_growth_fini(struct sb_growth *g)
     for (uint32_t i = 0; g->sum && i < g->layers; i++)
         sb_free(g->sum[i]);
     sb_free(g->sum);
+    sb_free(g->weights);
     *g = (struct sb_growth){0};
 }
 
@@ -29,26 +30,34 @@ struct update {
     float *gradient; /* [largest layer's weights] */
 };
 
+static struct sb_step_rates rates_of(const struct sb_step_options *o)
+{
+    return (struct sb_step_rates){o->sgd, o->lr_rho, o->lr_scale};
+}
+
 /* ---- averaging over batches ---------------------------------------------------------- */
 
-static sb_status start_sums(const struct update *u)
+sb_status sb_growth_start(struct sb_growth *g, const struct sb_net *n)
 {
-    struct sb_growth *g = u->growth;
-    uint32_t layers = u->n->arch.weights;
+    uint32_t layers = n->arch.weights;
     if (g->sum)
         return SB_OK;
     g->sum = sb_calloc(layers, sizeof *g->sum);
+    g->weights = sb_calloc(layers, sizeof *g->weights);
     g->layers = layers;
-    for (uint32_t i = 0; g->sum && i < layers; i++) {
-        const struct sb_weight *w = &u->n->weight[i];
+    if (!g->sum || !g->weights)
+        return sb_fail(SB_ENOMEM, "no memory for %u layers", layers);
+    for (uint32_t i = 0; i < layers; i++) {
+        const struct sb_weight *w = &n->weight[i];
         if (w->dense)
             continue;
-        g->sum[i] = sb_calloc(sb_conv_weights(&w->conv), sizeof(float));
+        g->weights[i] = sb_conv_weights(&w->conv);
+        g->sum[i] = sb_calloc(g->weights[i], sizeof(float));
         if (!g->sum[i])
             return sb_fail(SB_ENOMEM,
                            "no memory to average growth gradients over batches");
     }
-    return g->sum ? SB_OK : sb_fail(SB_ENOMEM, "no memory for %u layers", layers);
+    return SB_OK;
 }
 
 static void add_gradient(float *sum, const float *x, size_t n)
@@ -59,14 +68,18 @@ static void add_gradient(float *sum, const float *x, size_t n)
 
 /* ---- one layer ----------------------------------------------------------------------- */
 
+static void step_weight(const struct update *u, uint32_t layer)
+{
+    struct sb_step_rates r = rates_of(u->o);
+    sb_net_step_weight(u->env, u->n, layer, &r, u->o->kl_factor, u->o->prior_sd);
+}
+
 static sb_status move_support(const struct update *u, uint32_t layer)
 {
     struct sb_weight *w = &u->n->weight[layer];
     struct sb_topology_stats stats = {0};
-    if (u->o->step_on_update) { /* its gradients are in the order of the old support */
-        sb_weight_add_kl(u->env, w, u->o->kl_factor, u->o->prior_sd);
-        sb_weight_step(u->env, w, &u->o->sgd, u->o->lr_rho);
-    }
+    if (u->o->step_on_update) /* its gradients are in the order of the old support */
+        step_weight(u, layer);
     sb_status st = sb_weight_update(w, u->gradient, u->o->rate, u->o->criterion, &stats);
     u->growth->dropped += stats.dropped;
     u->growth->returned += stats.returned;
@@ -80,10 +93,8 @@ static sb_status visit(void *context, uint32_t layer, const struct sb_act *x,
     struct sb_weight *w = &u->n->weight[layer];
     size_t all = sb_conv_weights(&w->conv);
     if (w->dense) {
-        if (u->o->step_on_update && u->o->rate >= 0.0) {
-            sb_weight_add_kl(u->env, w, u->o->kl_factor, u->o->prior_sd);
-            sb_weight_step(u->env, w, &u->o->sgd, u->o->lr_rho);
-        }
+        if (u->o->step_on_update && u->o->rate >= 0.0)
+            step_weight(u, layer);
         return SB_OK;
     }
     sb_status st = sb_weight_dense_gradient(u->env, w, x, dy, u->gradient);
@@ -103,7 +114,7 @@ static sb_status backward_with_gradients(struct update *u)
 {
     struct sb_net *n = u->n;
     size_t most = 0;
-    sb_status st = u->o->batches > 1 ? start_sums(u) : SB_OK;
+    sb_status st = u->o->batches > 1 ? sb_growth_start(u->growth, n) : SB_OK;
     for (uint32_t i = 0; i < n->arch.weights; i++) {
         size_t all = sb_conv_weights(&n->weight[i].conv);
         most = !n->weight[i].dense && all > most ? all : most;
@@ -117,13 +128,13 @@ static sb_status backward_with_gradients(struct update *u)
     sb_free(u->gradient);
     u->growth->count++;
     if (st == SB_OK && u->o->rate >= 0.0) {
+        struct sb_step_rates r = rates_of(u->o);
         if (u->o->step_on_update)
-            sb_net_step_norms(u->env, n, &u->o->sgd);
-        for (uint32_t i = 0; u->growth->sum && i < u->growth->layers; i++)
-            sb_free(u->growth->sum[i]);
-        sb_free(u->growth->sum);
-        u->growth->sum = NULL;
-        u->growth->count = 0;
+            sb_net_step_others(u->env, n, &r, u->o->kl_factor);
+        struct sb_growth moved = {.dropped = u->growth->dropped,
+                                  .returned = u->growth->returned};
+        sb_growth_fini(u->growth);
+        *u->growth = moved;
         sb_net_refresh(u->env, n);
     }
     return st;
@@ -138,7 +149,8 @@ sb_status sb_train_step(const struct sb_env *env, struct sb_net *n,
                            .sample = true,
                            .seed = o->seed,
                            .member = o->run,
-                           .step = o->number};
+                           .step = o->number,
+                           .eps = o->eps};
     sb_net_set_input(n, x);
     sb_status st = sb_net_forward(env, n, &pass);
     if (st == SB_OK)
@@ -159,6 +171,7 @@ sb_status sb_train_step(const struct sb_env *env, struct sb_net *n,
             return st;
     }
     sb_net_add_kl(env, n, o->kl_factor, o->prior_sd);
-    sb_net_step(env, n, &o->sgd, o->lr_rho);
+    struct sb_step_rates r = rates_of(o);
+    sb_net_step(env, n, &r);
     return SB_OK;
 }

@@ -12,10 +12,11 @@
 #include "nn/net.h"
 
 struct sb_step_options {
-    uint64_t seed;        /* of the activation noise ... */
-    uint32_t run, number; /* ... with the run and the step within it */
+    uint64_t seed;                   /* of the activation noise ... */
+    uint32_t run, number;            /* ... with the run and the step within it */
+    const struct sb_act *const *eps; /* the noise itself, [weights]; NULL: drawn */
     struct sb_sgd sgd;
-    float lr_rho;
+    float lr_rho, lr_scale;
     float kl_factor; /* beta / N */
     float prior_sd;
     double rate; /* of a prune-grow update on this batch; negative: none */
@@ -27,13 +28,17 @@ struct sb_step_options {
 
 /* Dense gradients of earlier batches, where growth averages over several; zeroed: none. */
 struct sb_growth {
-    float **sum; /* [weights] owned; NULL: nothing collected */
+    float **sum;     /* [layers] owned, NULL for a dense one; NULL: nothing collected */
+    size_t *weights; /* [layers] owned: how long each is */
     uint32_t layers;
-    uint32_t count;             /* batches in the sums */
+    uint64_t count;             /* batches in the sums */
     uint64_t dropped, returned; /* of the last update, over all layers */
 };
 
 void sb_growth_fini(struct sb_growth *g);
+
+/* Sums of zeros, unless there are some. */
+sb_status sb_growth_start(struct sb_growth *g, const struct sb_net *n);
 
 /* One training batch; *loss is its mean cross-entropy. SB_ENUMERIC if that is not finite,
  * before any parameter is touched. Only an update allocates. */

@@ -1,4 +1,4 @@
-/* trainer - a run from its recipe to its members (METHOD 4, Algorithm 1).
+/* trainer - a run from its recipe to its members, stage by stage.
  *
  * The run directory holds everything:
  *
@@ -22,15 +22,16 @@
 #include "base/env.h"
 #include "base/progress.h"
 #include "base/status.h"
-#include "eval/metrics.h"
-#include "train/config.h"
-#include "train/method.h"
+#include "figures/metrics.h"
+#include "recipe/config.h"
+#include "recipe/method.h"
 
 struct sb_run_options {
-    const char *out;     /* run directory; created */
-    const char *recipe;  /* the resolved recipe's text, for people */
-    const char *essence; /* only what changes results: for the model and checkpoints */
+    const char *out;       /* run directory; created */
+    const char *recipe;    /* the resolved recipe's text, for people */
+    const char *canonical; /* only what changes results: for the model and checkpoints */
     bool resume;
+    bool force;                   /* resume with other data where that can be */
     struct sb_progress *progress; /* may be NULL */
 };
 

@@ -15,7 +15,7 @@ if ! command -v python3 > /dev/null; then
 fi
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
-export OMP_WAIT_POLICY=passive XDG_DATA_HOME="$dir/none"
+export XDG_DATA_HOME="$dir/none"
 
 fail() {
     echo "eval: $1" >&2
@@ -92,6 +92,11 @@ want '[m == n for m, n in zip(e["test"]["members"], r["members"])]' '[True, True
 want 'e["test"]["n"], sum(b["count"] for b in e["test"]["bins"]["ensemble"])' '(64, 64)'
 want 'len(e["test"]["bins"]["members"]), len(e["test"]["bins"]["ensemble"])' '(3, 15)'
 want 'sum(c["n"] for c in e["test"]["per_class"]), len(e["test"]["per_class"])' '(64, 10)'
+want 'sum(map(sum, e["test"]["confusion"])), len(e["test"]["confusion"])' '(64, 10)'
+want 'abs(sum(e["test"]["confusion"][i][i] for i in range(10)) / 64 - e["test"]["ensemble"]["acc"]) < 1e-12' True
+want 'sorted(k for k in ("balanced_acc", "f1", "auc", "adaptive_ece") if 0 <= e["test"][k] <= 1)' \
+    "['adaptive_ece', 'auc', 'balanced_acc', 'f1']"
+want '"temperature" in e["test"]' False
 want '[s["subsets"] for s in e["size"]]' '[3, 3, 1]'
 want 'e["size"][2]["nll"]["mean"] == e["test"]["ensemble"]["nll"]' True
 want 'len(e["diversity"]["kl_matrix"]), e["diversity"]["kl_matrix"][1][1]' '(3, 0.0)'
@@ -135,6 +140,12 @@ want 'e["sampling"], "corruption" in e, len(e["test"]["bins"]["ensemble"])' "('m
 want 'e["sampling"]' draws:2
 "$sebays" eval "$dir/run" --samples noise --quiet > /dev/null
 want 'e["sampling"]' activation-noise
+
+# A temperature from the validation part: what it changes is said, classes stay.
+"$sebays" eval "$dir/run" --set eval.temperature=yes --quiet > "$dir/said"
+grep -q '^  temperature ' "$dir/said" || fail "no line of the temperature"
+want 'e["test"]["temperature"]["ensemble"]["acc"] == e["test"]["ensemble"]["acc"]' True
+want 'e["test"]["temperature"]["validation_nll"][1] <= e["test"]["temperature"]["validation_nll"][0]' True
 
 # ---- refusals: one sentence, exit code 2 ----
 refused() {
@@ -184,4 +195,15 @@ refused 'already holds a run' sweep "$dir/small.ini" --vary method.sparsity=0.5 
 refused 'want section.key=v1,v2' sweep "$dir/small.ini" --vary train.seed --out "$dir/none"
 refused "no option 'train.sed'" sweep "$dir/small.ini" --vary train.sed=1 --out "$dir/none"
 refused 'nothing to vary' sweep "$dir/small.ini" --out "$dir/none"
+
+# What was trained has more layers than a member: a tree's are those of its trunk and branches.
+sed -e 's/^name = .*/name = treenet/' -e '/^sparsity/d' -e 's/^members = .*/members = 2/' "$dir/small.ini" > "$dir/tree.ini"
+"$sebays" train "$dir/tree.ini" --set model.arch=mlp-8-8 --out "$dir/tree" --quiet > "$dir/said"
+"$sebays" eval "$dir/tree" --quiet > "$dir/said"
+python3 - "$dir/tree/results.json" << 'EOF' || fail "a tree's layers"
+import json, sys
+layers = json.load(open(sys.argv[1]))["evaluation"]["support"]["layers"]
+assert [l["name"] for l in layers] == ["0", "branch0.2", "branch0.4", "branch1.2", "branch1.4"], layers
+assert [l["weights"] for l in layers] == [784 * 8, 64, 80, 64, 80], layers
+EOF
 echo "eval: sections, merging, threads, corrupted files, sampling, refusals, sweep"

@@ -73,7 +73,7 @@ refused 2 'sebays export: --member 1.5: want a whole number from 0' \
     export run --format npz --out c --member=1.5
 refused 2 'sebays export: samples 3: want draw or mean' \
     export run --format npz --out c --samples 3
-refused 2 'sebays export: --samples: want draw or mean, have nothing' \
+refused 2 'sebays export: --samples: want N, draw, mean or noise, have nothing' \
     export run --format npz --out c --samples
 refused 2 "sebays export: $model is the model itself; give the export another name" \
     export run --format npz --out $model

@@ -66,6 +66,12 @@ for threads in 1 3; do
 done
 cmp t1/model.safetensors t3/model.safetensors || fail '3 threads give another model than 1'
 
+# Files come class by class: unless somebody asks for the tail, each class is validated.
+"$sebays" plan small.ini --set data.split=auto --set data.validation=0.3 >out 2>err ||
+    fail "auto: $(cat err)"
+refused 'sebays train: ./pets is sorted by class: its last 14 examples, which data.split = tail takes for validation, are of one class or all of it; say data.split = stratified' \
+    train small.ini --out tail --set data.split=tail --set data.validation=0.3
+
 printf 'GIF89a' >pets/test/grey/3-grey8.png
 refused 'sebays train: ./pets/test/grey/3-grey8.png: it does not begin like a PNG or JPEG file' \
     train small.ini --out "bad$((bad += 1))"

@@ -7,7 +7,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
-export XDG_DATA_HOME=/nowhere OMP_WAIT_POLICY=passive
+export XDG_DATA_HOME=/nowhere
 
 # shellcheck source=tests/cli/expect.sh
 . "$here/expect.sh"
@@ -77,7 +77,7 @@ for threads in 1 2 3; do
 done
 # A pipe that gives a few bytes at a time.
 dd if=flowers.csv bs=7 2>/dev/null | predict other.csv --input - && same all.csv other.csv 'bytes'
-predict none --input flowers.csv --output file.csv && same all.csv file.csv 'a file'
+predict none --input flowers.csv --out file.csv && same all.csv file.csv 'a file'
 [ -s none ] && fault 'rows on standard output, too'
 predict out --input - <flowers.csv --samples mean && cmp -s all.csv out && fault 'means are draws'
 predict one.csv --input flowers.csv --samples 1 && same all.csv one.csv 'one draw'
@@ -92,7 +92,7 @@ grep -q '^[1-9][0-9]* of 150 rejected: total entropy above 1 nats$' err ||
     fault "rejecting says $(cat err)"
 predict full.json --input flowers.csv --probabilities --members --top 3 --reject-above 1.0 \
     --format json
-predict out --input flowers.csv --format npy --output full.npy
+predict out --input flowers.csv --format npy --out full.npy
 if command -v python3 >/dev/null; then
     python3 "$here/predict.py" full.csv full.json full.npy || fault 'the formats differ'
 else
@@ -151,7 +151,7 @@ kill -INT $predictor
 wait $predictor
 [ $? -eq 130 ] && [ "$(cat err)" = 'sebays predict: stopped' ] || fault "SIGINT: $(cat err)"
 exec 3>&-
-"$sebays" predict flowers --input - --output stopped.csv <pipe >out 2>err &
+"$sebays" predict flowers --input - --out stopped.csv <pipe >out 2>err &
 predictor=$!
 exec 3>pipe
 head -n 3 flowers.csv >&3
@@ -165,8 +165,26 @@ ls stopped.csv* 2>/dev/null && fault 'a half-written file'
 [ -s err ] && fault "a closed pipe: $(cat err)"
 if [ -w /dev/full ]; then
     refused 1 'sebays predict: cannot write /dev/full: No space left on device' \
-        predict flowers --input flowers.csv --output /dev/full
+        predict flowers --input flowers.csv --out /dev/full
 fi
+
+# What training did not see counts as nothing known, and is told.
+cat >new.csv <<END
+id,a,b,c,colour,"d, or not"
+x1,1,2,3,red,4
+"x,2",1,2,3,green,4
+x3,NA,2,3,red,4
+END
+"$sebays" predict flowers --input new.csv --keep id,a >out 2>err || fault "new values: $(cat err)"
+want='sebays predict: warning: 2 values that training never saw (texts of no category: 1, missing where none was: 1); the first is in line 3, column 5 (colour)'
+[ "$(cat err)" = "$want" ] || fault "new values: said '$(cat err)'"
+[ "$(cut -d, -f1-3 out | tr '\n' ' ')" = 'index,id,a 0,x1,1 1,"x,2" 2,x3,NA ' ] ||
+    fault "what is kept: $(cat out)"
+"$sebays" predict flowers --input new.csv --keep 1 --format json --quiet 2>err | sed -n 2p >out
+grep -q '^{"index":1,"kept":{"1":"x,2"},"class":"' out || fault "kept, as JSON: $(cat out)"
+[ -s err ] && fault "quiet says $(cat err)"
+refused 2 'sebays predict: new.csv: there is no column nobody to keep; want a name of its first row or a number from 1 to 6' \
+    predict flowers --input new.csv --keep nobody
 
 # What cannot be read is named, once the rows before it are out.
 want='index,class,probability,total,aleatoric,epistemic,votes'
@@ -184,15 +202,6 @@ bad()
 bad 'line 2, column 3 (b): x is no number, as the column has in the training data' 2 <<END
 1,2,3,red,4
 1,x,3,red,4
-END
-bad 'line 2, column 5 (colour): green is not among the categories of the training data' 0 <<END
-a,b,c,colour,"d, or not"
-1,2,3,green,4
-END
-bad 'line 3, column 2 (a): the value is missing; fill it in or leave the row out' 2 <<END
-a,b,c,colour,"d, or not"
-1,2,3,red,4
-NA,2,3,red,4
 END
 bad 'line 1: there is no column c, which the training data has' 0 <<END
 a,b,colour,"d, or not"
@@ -225,14 +234,14 @@ refused 2 'sebays predict: --top 4: want a number from 1 to 3, the classes of th
     predict flowers --input flowers.csv --top 4
 refused 2 'sebays predict: --reject-above -1: want nats, a number from 0' \
     predict flowers --input flowers.csv --reject-above -1
-refused 2 'sebays predict: --format npy is the array of probabilities; leave --top, --members, --probabilities and --reject-above out' \
+refused 2 'sebays predict: --format npy is the array of probabilities; leave --top, --members, --probabilities, --reject-above and --keep out' \
     predict flowers --input flowers.csv --format npy --top 2
-refused 2 'sebays predict: an array begins with its size, and that of a table is known at its end; name a file with --output' \
+refused 2 'sebays predict: an array begins with its size, and that of a table is known at its end; name a file with --out' \
     predict flowers --input - --format npy
 refused 1 'sebays predict: cannot write nowhere/x.csv: No such file or directory' \
-    predict flowers --input flowers.csv --output nowhere/x.csv
+    predict flowers --input flowers.csv --out nowhere/x.csv
 printf '\0\0\010\003\0\0\0\002\0\0\0\002\0\0\0\002abcdefgh' >t10k-images-idx3-ubyte
-refused 2 'sebays predict: ./t10k-images-idx3-ubyte has images of 1 x 2 x 2, but the model takes rows of 6 features' \
+refused 2 'sebays predict: ./t10k-images-idx3-ubyte has images of 1 x 2 x 2, but the model takes rows of 5 features' \
     predict flowers --input ./t10k-images-idx3-ubyte
 
 # ---- images ----

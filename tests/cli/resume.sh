@@ -13,7 +13,6 @@ if [ ! -d "$set_dir" ]; then
 fi
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
-export OMP_WAIT_POLICY=passive
 
 cat > "$dir/small.ini" <<'END'
 [data]

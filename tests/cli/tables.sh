@@ -58,7 +58,9 @@ learns one 85
 "$sebays" plan one.ini >out 2>err || fault "plan: $(cat err)"
 grep -q '^data: 108 training, 12 validation, 30 test examples of 4 x 1 x 1, 3 classes$' out ||
     fault "plan: $(sed -n 2p out)"
-recipe tail 'set = iris.csv'
+recipe plain 'set = iris.csv' # sorted by class, and nobody says how to split
+learns plain 85
+recipe tail 'set = iris.csv' 'split = tail'
 refused tail 'iris.csv is sorted by class: its last 12 examples, which data.split = tail takes for validation, are of one class or all of it; say data.split = stratified'
 recipe share 'set = iris.csv' 'split = stratified' 'test_share = 0.5'
 "$sebays" plan share.ini >out 2>err
@@ -91,6 +93,60 @@ learns both 85
 echo '1,2,3,4,Iris-blue' >>both/test.csv
 recipe blue 'set = both' 'split = stratified'
 refused blue 'both/test.csv: line 51, column 5: Iris-blue is not among the classes of both'
+
+# ---- real tables: missing values, ids, groups, texts that are new ----
+awk -F, 'BEGIN { print "id,patient,a,b,c,d,colour,on,when,kind" }
+    { c = NR % 10 == 0 ? "" : NR % 3 ? "red" : "green"; a = NR % 7 ? $1 : "NA"
+      print "f" NR ",p" int(NR / 5) "," a "," $2 "," $3 "," $4 "," c "," (NR % 2 ? "yes" : "No") \
+          ",2024-01-" 10 + NR % 20 "," $5 }' iris.csv >real.csv
+recipe dates 'set = real.csv' 'split = stratified' 'ignore = id, patient'
+refused dates 'real.csv: column 9 (when) has dates or times, such as 2024-01-11 in line 2; make numbers of them (a year, a month, days since some day), or leave the column out with data.ignore = when'
+recipe strict 'set = real.csv' 'split = stratified' 'ignore = id,patient,when' 'missing = error'
+refused strict 'real.csv: line 8, column 3 (a): the value is missing; fill it in or leave the row out, or train with data.missing = impute'
+for how in standard quantile pieces; do
+    recipe real_$how 'set = real.csv' 'split = stratified' 'ignore = id,when' \
+        'group = patient' "numeric = $how" 'pieces = 4'
+    learns real_$how 85
+    "$sebays" predict real_$how --input real.csv --keep id,patient >out 2>err ||
+        fault "predict $how: $(cat err)"
+    [ -s err ] && fault "predict $how says $(cat err)"
+    [ "$(sed -n 2p out | cut -d, -f1-3)" = '0,f1,p0' ] || fault "kept: $(sed -n 2p out)"
+    "$sebays" eval real_$how --quiet >out 2>err || fault "eval $how: $(cat err)"
+    "$sebays" train real_$how.ini --out real_${how}_3 --quiet --threads 3 >out 2>err ||
+        fault "$(cat err)"
+    cmp real_$how/model.safetensors real_${how}_3/model.safetensors ||
+        fault "$how: threads change the model"
+done
+grep -q '"scale\\":\\"pieces' real_pieces/model.safetensors || fault 'no pieces in the model'
+"$sebays" plan real_pieces.ini >out 2>err || fault "plan: $(cat err)"
+grep -q 'examples of 21 x 1 x 1, 3 classes$' out || fault "pieces: $(sed -n 2p out)"
+
+# The same rows give the same answers from a file, and whatever else is in the table.
+"$sebays" predict real_pieces --input real.csv --quiet >all.out
+awk -F, 'NR == 1 || NR > 101 { print $10 "," $8 "," $7 "," $6 "," $5 "," $4 "," $3 }' real.csv |
+    "$sebays" predict real_pieces --input - --quiet | tail -n +2 | cut -d, -f2- >part.out
+tail -n 50 all.out | cut -d, -f2- | cmp - part.out || fault 'columns in another order, some rows'
+
+# A text that only the test part has.
+mkdir new
+awk 'NR == 1 || NR % 3' real.csv >new/train.csv
+awk 'NR == 1 || !(NR % 3)' real.csv | sed '3s/red\|green/mauve/' >new/test.csv
+recipe new 'set = new' 'split = stratified' 'ignore = id,when,patient'
+"$sebays" train new.ini --out new.run >out 2>err || fault "new: $(cat err)"
+grep -q 'warning: new: 1 of 50 rows of the test part have a text that the training part does not have, first in column 7 (colour); they count as none of its texts' err ||
+    fault "new: $(cat err)"
+"$sebays" data info real.csv >out 2>err || fault "info: $(cat err)"
+for want in 'id +category +0.00 % +150 texts' 'a +number +14.00 % +4.4 .. 7.9, mean ' \
+    'colour +category +10.00 % +2 texts' 'on +boolean +0.00 % +0 .. 1, mean 0.5, sd 0.5' \
+    'when +dates +0.00 % +-' 'kind +label +0.00 % +3 texts'; do
+    grep -Eq "^ +[0-9]+ +$want" out || fault "info: no '$want' in $(cat out)"
+done
+"$sebays" data info real.csv --json --ignore id,when >out 2>err || fault "info: $(cat err)"
+grep -q '"kind": "not used"' out || fault 'info: ignored columns are used'
+printf '1.5,2\n2.5,3.25\n' >numbers.csv
+"$sebays" data info numbers.csv >out 2>err || fault "info of numbers: $(cat err)"
+recipe nogroup 'set = iris.csv' 'group = site' 'split = stratified'
+refused nogroup 'iris.csv: data.group: there is no column site; want a number from 1 to 5'
 
 # Images and tables are not the same.
 recipe crop 'set = iris.csv' 'split = stratified' 'augment = crop-flip'

@@ -8,7 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -273,8 +275,19 @@ static void quiet_lets_warnings_through(void **state)
 
 /* ---- signals ---- */
 
-/* The exit code, or minus the signal, of a child that raises two signals. */
-static int after(int first, int second)
+static time_t later; /* seconds that seem to have passed */
+
+/* The program's calls come here. */
+int clock_gettime(clockid_t id, struct timespec *t)
+{
+    int code = (int)syscall(SYS_clock_gettime, id, t);
+    t->tv_sec += later;
+    return code;
+}
+
+/* The exit code, or minus the signal, of a child that raises two signals, the second one
+ * after so many seconds. */
+static int after(int first, int second, time_t wait)
 {
     int status;
     pid_t child = fork();
@@ -285,6 +298,7 @@ static int after(int first, int second)
             _exit(99);
         raise(first);
         bool stops = !cli_progress_show(&p, &full);
+        later = wait;
         if (second)
             raise(second);
         _exit(stops ? cli_signals_caught() : 98);
@@ -293,14 +307,33 @@ static int after(int first, int second)
     return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-static void the_first_signal_asks_the_second_ends(void **state)
+/* Whatever comes while a checkpoint is being written, and who insists afterwards. */
+static void the_first_signal_asks_insisting_ends(void **state)
 {
     (void)state;
-    assert_int_equal(after(SIGINT, 0), SIGINT);
-    assert_int_equal(after(SIGTERM, 0), SIGTERM);
-    assert_int_equal(after(SIGINT, SIGINT), -SIGINT);
-    assert_int_equal(after(SIGINT, SIGTERM), -SIGTERM);
-    assert_int_equal(after(SIGTERM, SIGINT), -SIGINT);
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(after(numbers[i], 0, 0), numbers[i]);
+        for (int k = 0; k < 3; k++) {
+            assert_int_equal(after(numbers[i], numbers[k], 0), numbers[i]);
+            assert_int_equal(after(numbers[i], numbers[k], CLI_SIGNALS_GRACE),
+                             numbers[i]);
+            assert_int_equal(after(numbers[i], numbers[k], CLI_SIGNALS_GRACE + 2),
+                             -numbers[k]);
+        }
+    }
+}
+
+static void nohup_is_respected(void **state)
+{
+    (void)state;
+    struct sigaction now, before;
+    assert_int_equal(sigaction(SIGHUP, NULL, &before), 0);
+    signal(SIGHUP, SIG_IGN);
+    assert_true(cli_signals_catch());
+    assert_int_equal(sigaction(SIGHUP, NULL, &now), 0);
+    assert_true(now.sa_handler == SIG_IGN);
+    assert_int_equal(sigaction(SIGHUP, &before, NULL), 0);
 }
 
 int main(void)
@@ -317,7 +350,8 @@ int main(void)
         cmocka_unit_test(plain_lines_are_few),
         cmocka_unit_test(a_terminal_has_one_live_line),
         cmocka_unit_test(quiet_lets_warnings_through),
-        cmocka_unit_test(the_first_signal_asks_the_second_ends),
+        cmocka_unit_test(the_first_signal_asks_insisting_ends),
+        cmocka_unit_test(nohup_is_respected),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

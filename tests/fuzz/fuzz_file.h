@@ -16,7 +16,7 @@
 
 #include "base/mem.h"
 #include "base/status.h"
-#include "data/dataset.h"
+#include "readers/readers.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

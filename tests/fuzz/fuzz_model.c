@@ -34,8 +34,7 @@ static void predict(const struct sb_model *m, struct sb_sampling s)
         .env = &env, .model = m, .loaded = &loaded, .sampling = s, .max_batch = 1};
     struct sb_input in = {.data = zeros, .type = SB_INPUT_F32, .stride = {0, 0, 0, 4}};
     struct sb_answers none = {0};
-    sb_status st =
-        sb_loaded_init(&loaded, &env, m, load, sb_plan_for(load, 1, env.threads));
+    sb_status st = sb_loaded_init(&loaded, &env, m, load, sb_plan_for(&env, load, 1));
     if (st == SB_OK)
         st = sb_predictor_init(&p, &o);
     assert(st == SB_OK || st == SB_ENOMEM);

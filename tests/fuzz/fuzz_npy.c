@@ -13,7 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     }
     uint64_t n = a.dims > 0 ? a.shape[0] : 0;
-    if (sb_npy_examples(&d, &a, 0, n) == SB_OK)
+    if (sb_npy_examples(&d, &a, 0, n, false) == SB_OK)
         fuzz_check(&d);
     else
         assert(strncmp(sb_message(), "fuzz: ", 6) == 0);

@@ -7,18 +7,20 @@
 #include "fuzz_file.h"
 #include "readers/rows.h"
 
-enum { PIECES = 100, MOST = 64, FEATURES = 3 };
+enum { PIECES = 100, MOST = 64, FEATURES = 2 };
 
 static const char *const meanings[] = {
     "{\"columns\": [0, [\"b\", \"c\"], [\"n\", \"y\"]], \"header\": true, \"label\": 2,"
     " \"names\": [\"s\", \"t\", \"u\"]}",
-    "{\"columns\": [[\"n\", \"y\"], [\"b\", \"c\"], 0], \"header\": false, \"label\": 0,"
-    " \"names\": []}"};
+    "{\"columns\": [[\"n\", \"y\"], [\"\", \"b\", \"c\"], 0], \"header\": false, "
+    "\"label\": 0,"
+    " \"impute\": true, \"names\": []}"};
 
 /* The bytes of all rows, and the status they end with. */
 struct outcome {
     float x[MOST * FEATURES];
-    size_t rows;
+    size_t rows, kept;
+    struct sb_table_odd odd;
     sb_status status;
     char sentence[SB_MESSAGE_BYTES];
 };
@@ -46,12 +48,16 @@ static void take(const char *meaning, const uint8_t *data, size_t size, size_t p
     give(end[0], data, size, piece);
     sb_status st = sb_columns_read(&columns, "columns", meaning);
     struct sb_rows_options options = {
-        .path = "fuzz", .fd = end[1], .columns = columns, .like = "it"};
+        .path = "fuzz", .fd = end[1], .columns = columns, .like = "it", .keep = "1"};
     if (st == SB_OK)
         st = sb_rows_init(&r, &options);
-    assert(st == SB_OK && columns->features == FEATURES);
-    for (; st == SB_OK && got > 0 && o->rows < MOST; o->rows += got)
+    assert(st == SB_OK && columns->inputs == FEATURES);
+    for (; st == SB_OK && got > 0 && o->rows < MOST; o->rows += got) {
         st = sb_rows_next(&r, o->x + o->rows * FEATURES, MOST - o->rows, &got);
+        for (size_t i = 0; st == SB_OK && i < got; i++)
+            o->kept += strlen(sb_rows_keep_text(&r, i, 0));
+    }
+    o->odd = r.odd;
     o->status = st;
     snprintf(o->sentence, sizeof o->sentence, "%s", st == SB_OK ? "" : sb_message());
     assert(st == SB_OK || strncmp(o->sentence, "fuzz: ", 6) == 0);

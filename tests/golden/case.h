@@ -47,6 +47,7 @@ struct golden_op {
 /* One table a family, ended by a NULL name. */
 extern const struct golden_op golden_tensor_ops[];
 extern const struct golden_op golden_eval_ops[];
+extern const struct golden_op golden_regression_ops[];
 extern const struct golden_op golden_layer_ops[];
 extern const struct golden_op golden_net_ops[];
 

@@ -26,7 +26,8 @@ struct tally {
 static const struct golden_op *find_op(const char *name)
 {
     const struct golden_op *const tables[] = {golden_tensor_ops, golden_eval_ops,
-                                              golden_layer_ops, golden_net_ops};
+                                              golden_regression_ops, golden_layer_ops,
+                                              golden_net_ops};
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
         for (const struct golden_op *op = tables[i]; op->name; op++)
             if (strcmp(op->name, name) == 0)
@@ -97,13 +98,13 @@ static void fail_path(struct tally *tally, const struct sb_env *env, const char 
 static void run_entry(struct tally *tally, const struct sb_env *env,
                       const char *directory, const char *name)
 {
-    size_t room = strlen(directory) + strlen(name) + 2;
-    char *path = sb_malloc(room, 1);
+    size_t capacity = strlen(directory) + strlen(name) + 2;
+    char *path = sb_malloc(capacity, 1);
     if (!path) {
         fail_path(tally, env, name, "no memory for its name");
         return;
     }
-    snprintf(path, room, "%s/%s", directory, name);
+    snprintf(path, capacity, "%s/%s", directory, name);
     run_file(tally, env, path);
     sb_free(path);
 }

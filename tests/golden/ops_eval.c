@@ -2,8 +2,8 @@
 #include <stdio.h>
 
 #include "case.h"
-#include "eval/metrics.h"
-#include "eval/ood.h"
+#include "figures/metrics.h"
+#include "figures/ood.h"
 
 enum { MOST_MEMBERS = 10, NAME_BYTES = 64 }; /* kl<a><b> has one digit a member */
 

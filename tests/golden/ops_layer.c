@@ -28,7 +28,7 @@ struct layer_case {
 static bool case_act(struct golden_case *c, struct sb_act *a, uint32_t batch, uint32_t ch,
                      uint32_t h, uint32_t w, const float *nchw)
 {
-    if (!golden_ok(c, sb_act_shape(a, batch, ch, h, w)))
+    if (!golden_ok(c, sb_act_shape(a, c->env->kernels->lanes, batch, ch, h, w)))
         return false;
     a->data = golden_alloc(c, sb_act_size(a), sizeof(float));
     if (a->data && nchw)
@@ -114,7 +114,8 @@ static void check_weights(struct layer_case *l, const uint32_t *position, size_t
     float *zero = golden_alloc(c, n, sizeof *zero);
     if (!full_mu || !full_rho || !zero)
         return;
-    sb_params_gradient(c->env, zero, rho, ds2, 0.0f, 1.0f, dmu, ds2, n);
+    sb_params_gradient(c->env, zero, rho, ds2, 0.0f, (struct sb_prior){0.0f, 1.0f}, dmu,
+                       ds2, n);
     for (size_t k = 0; k < n; k++) {
         size_t at = position ? position[k] : k;
         full_mu[at] = l->mask[at] ? dmu[k] : 0.0f;
@@ -176,7 +177,8 @@ static void check_sparse(struct layer_case *l)
     struct values v = {0};
     uint32_t cols = sb_conv_cols(&l->conv);
     if (!golden_ok(c, sb_pattern_from_mask(&p, l->conv.out, cols, l->mask)) ||
-        !golden_ok(c, sb_sparse_init(&s, &l->conv, l->batch, p.nnz)) ||
+        !golden_ok(c,
+                   sb_sparse_init(&s, &l->conv, env->kernels->lanes, l->batch, p.nnz)) ||
         !golden_ok(c, sb_sparse_set_pattern(&s, p.row_ptr, p.col)) ||
         !make_values(l, &v, &p))
         goto done;
@@ -228,8 +230,8 @@ static void check_dense(struct layer_case *l)
         return;
     check_act(c, "y", &l->y);
     sb_act_multiply(env, &l->slope, &l->dy); /* dv */
-    sb_dense_transpose(g, v.mu, v.mu_t);
-    sb_dense_transpose(g, v.s2, v.s2_t);
+    sb_dense_transpose(env, g, v.mu, v.mu_t);
+    sb_dense_transpose(env, g, v.s2, v.s2_t);
     if (!golden_ok(
             c, sb_dense_input_gradient(env, g, &b, v.mu_t, v.s2_t, &l->dx, 0, scratch)))
         return;
@@ -341,8 +343,9 @@ static void run_kl(struct golden_case *c)
             mu[active] = mu[i];
             rho[active++] = rho[i];
         }
-    double kl = sb_params_kl(c->env, mu, rho, (float)prior_sd, active);
-    sb_params_gradient(c->env, mu, rho, drho, 1.0f, (float)prior_sd, dmu, drho, active);
+    struct sb_prior prior = {0.0f, (float)prior_sd};
+    double kl = sb_params_kl(c->env, mu, rho, prior, active);
+    sb_params_gradient(c->env, mu, rho, drho, 1.0f, prior, dmu, drho, active);
     for (size_t i = n; i-- > 0;)
         if (mask[i]) {
             active--;

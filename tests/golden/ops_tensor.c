@@ -1,7 +1,10 @@
-/* ops_tensor - golden cases of tensor/: allocation, ranking, prune-grow. */
+/* ops_tensor - golden cases of tensor/: allocation, ranking, prune-grow, one cut through all
+ * layers. */
+#include <stdio.h>
 #include <string.h>
 
 #include "case.h"
+#include "tensor/prune.h"
 #include "tensor/topology.h"
 
 static void run_snr_abs(struct golden_case *c)
@@ -127,7 +130,58 @@ static void run_prune_grow(struct golden_case *c)
     sb_pattern_fini(&p);
 }
 
+/* "in.<layer>.mu" -> <layer>; false for any other name. */
+static bool layer_of(const char *tensor, char *out, size_t size)
+{
+    size_t n = strlen(tensor);
+    if (n <= 6 || strncmp(tensor, "in.", 3) != 0 || strcmp(tensor + n - 3, ".mu") != 0)
+        return false;
+    snprintf(out, size, "%.*s", (int)(n - 6), tensor + 3);
+    return true;
+}
+
+static void check_cut(struct golden_case *c, const char *name,
+                      const struct sb_prune_layer *layer, const struct sb_prune_cut *cut)
+{
+    char mask_name[96];
+    int32_t *mask = golden_alloc(c, layer->count, sizeof *mask);
+    uint32_t *index = golden_alloc(c, cut->active, sizeof *index);
+    if (!mask || !index)
+        return;
+    sb_prune_list(layer, cut, index);
+    for (uint32_t i = 0; i < cut->active; i++)
+        mask[index[i]] = 1;
+    snprintf(mask_name, sizeof mask_name, "%s.mask", name);
+    golden_check_i32(c, mask_name, mask, layer->count);
+}
+
+/* Layers are those of the file, in its order. */
+static void run_global_prune(struct golden_case *c)
+{
+    size_t most = c->file.tensors, layers = 0;
+    char(*name)[80] = golden_alloc(c, most, sizeof *name);
+    struct sb_prune_layer *layer = golden_alloc(c, most, sizeof *layer);
+    struct sb_prune_cut *cut = golden_alloc(c, most, sizeof *cut);
+    double sparsity;
+    if (!name || !layer || !cut || !golden_number(c, "sparsity", 0, 1, &sparsity))
+        return;
+    for (size_t i = 0; i < most; i++) {
+        const struct sb_st_tensor *t = &c->file.tensor[i];
+        if (!layer_of(t->name, name[layers], sizeof *name))
+            continue;
+        layer[layers].count = (uint32_t)t->count;
+        layer[layers].value = golden_f32(c, t->name + 3, t->count);
+        if (!layer[layers++].value)
+            return;
+    }
+    if (!golden_ok(c, sb_prune_global(layer, layers, sparsity, cut)))
+        return;
+    for (size_t i = 0; i < layers; i++)
+        check_cut(c, name[i], &layer[i], &cut[i]);
+}
+
 const struct golden_op golden_tensor_ops[] = {{"snr_abs", run_snr_abs},
                                               {"erk", run_erk},
                                               {"prune_grow", run_prune_grow},
+                                              {"global_prune", run_global_prune},
                                               {NULL, NULL}};

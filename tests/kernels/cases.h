@@ -1,7 +1,7 @@
 /* cases - layers of odd shapes, with everything a product of theirs takes.
  *
  * One table serves the exactness, invariance, and gradient tests. Channel counts divide by
- * nothing, batches straddle blocks of 8 images, planes straddle tiles, and patterns have
+ * nothing, batches straddle blocks of 8 and of 16 images, planes straddle tiles, and patterns have
  * empty rows and columns. Together the rows reach every way corr.h cuts its work: planes,
  * narrow planes and 1 x 1, one and several channel blocks, parts and bands, all phases of
  * strides 2 to 4.
@@ -156,17 +156,19 @@ static inline void layer_pattern(struct layer *l, struct dice *d)
     }
 }
 
-/* Images as dealt; padding lanes zero, or some finite number if asked. */
+/* Images as dealt, the same for any number of lanes; padding lanes zero, or some finite
+ * number if asked. */
 static inline void layer_deal_act(struct sb_act *a, struct dice *d, dice_fn *fn,
                                   bool padded)
 {
-    for (uint32_t b = 0; b < a->blocks; b++)
+    struct dice padding = {d->state + 1};
+    for (uint32_t n = 0; n < a->blocks * a->lanes; n++)
         for (uint32_t c = 0; c < a->channels; c++) {
-            float *plane = sb_act_plane(a, b, c);
-            for (size_t i = 0; i < (size_t)a->height * a->width * SB_LANES; i++) {
-                bool image = i % SB_LANES < sb_act_lanes(a, b);
-                plane[i] = image ? fn(d) : padded ? 1e3f * dice_mild(d) : 0.0f;
-            }
+            float *image = sb_act_image(a, n, c);
+            for (size_t i = 0; i < (size_t)a->height * a->width; i++)
+                image[i * a->lanes] = n < a->batch ? fn(d)
+                                      : padded     ? 1e3f * dice_mild(&padding)
+                                                   : 0.0f;
         }
 }
 
@@ -188,21 +190,23 @@ static inline void layer_values(struct layer *l, struct dice *d, dice_fn *fn)
     sb_sparse_arrange(&l->sparse, l->s2, l->s2_t);
 }
 
-static inline void layer_init_acts(struct layer *l)
+static inline void layer_init_acts(struct layer *l, uint32_t lanes)
 {
     const struct sb_conv *c = &l->conv;
     uint32_t n = l->shape->batch;
     struct sb_act *in[] = {&l->x, &l->dx};
     struct sb_act *out[] = {&l->y, &l->slope, &l->eps, &l->dy, &l->dv};
     for (size_t i = 0; i < sizeof in / sizeof *in; i++)
-        check_must(sb_act_init(in[i], n, c->in, c->height, c->width), "input");
+        check_must(sb_act_init(in[i], lanes, n, c->in, c->height, c->width), "input");
     for (size_t i = 0; i < sizeof out / sizeof *out; i++)
-        check_must(sb_act_init(out[i], n, c->out, c->out_height, c->out_width), "output");
+        check_must(sb_act_init(out[i], lanes, n, c->out, c->out_height, c->out_width),
+                   "output");
 }
 
-/* fn deals x, mu and dy; eps is ordinary, dv = dy * something of the slope's kind. */
-static inline void layer_init(struct layer *l, const struct layer_case *shape,
-                              uint64_t seed, dice_fn *fn)
+/* For kernels with so many lanes. fn deals x, mu and dy; eps is ordinary, dv = dy *
+ * something of the slope's kind. */
+static inline void layer_init(struct layer *l, uint32_t lanes,
+                              const struct layer_case *shape, uint64_t seed, dice_fn *fn)
 {
     struct dice d = {seed};
     *l = (struct layer){.shape = shape};
@@ -210,11 +214,11 @@ static inline void layer_init(struct layer *l, const struct layer_case *shape,
                             shape->stride, shape->pad, shape->height, shape->width),
                layer_name(shape));
     layer_pattern(l, &d);
-    check_must(sb_sparse_init(&l->sparse, &l->conv, shape->batch, l->nnz),
+    check_must(sb_sparse_init(&l->sparse, &l->conv, lanes, shape->batch, l->nnz),
                layer_name(shape));
     check_must(sb_sparse_set_pattern(&l->sparse, l->row_ptr, l->col), layer_name(shape));
     layer_values(l, &d, fn);
-    layer_init_acts(l);
+    layer_init_acts(l, lanes);
     layer_deal_act(&l->x, &d, fn, true);
     layer_deal_act(&l->eps, &d, dice_mild, true);
     layer_deal_act(&l->dy, &d, fn, false);

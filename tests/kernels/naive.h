@@ -1,4 +1,4 @@
-/* naive - a layer's products written down once more, in double and straight from METHOD's
+/* naive - a layer's products once more, in double and straight from method.md's
  * equations: no tiles, no phases, no lanes. Weights are dense, [out][in][kh][kw], zero where
  * there is none; activations are [batch][channels][height][width].
  *

@@ -8,6 +8,7 @@
 #include "base/rng.h"
 #include "cases.h"
 #include "kernels/kernels.h"
+#include "tables.h"
 
 struct source {
     uint32_t channels, height, width, batch, stride;
@@ -53,7 +54,7 @@ static void set_unit_layer(struct layer *l)
         l->x.data[i] = 1.0f;
 }
 
-static void init_unit_layer(struct layer *l, struct layer_case *shape,
+static void init_unit_layer(struct layer *l, uint32_t lanes, struct layer_case *shape,
                             const struct source *s)
 {
     *shape = (struct layer_case){.in = 1,
@@ -65,7 +66,7 @@ static void init_unit_layer(struct layer *l, struct layer_case *shape,
                                  .width = s->width,
                                  .batch = s->batch,
                                  .density = 1.0f};
-    layer_init(l, shape, 1, dice_mild);
+    layer_init(l, lanes, shape, 1, dice_mild);
     set_unit_layer(l);
 }
 
@@ -85,11 +86,11 @@ static void compare_draw(const struct sb_env *env, struct layer *l,
     for (uint32_t n = 0; n < y->batch; n++)
         for (uint32_t c = 0; c < y->channels; c++)
             for (uint32_t p = 0; p < y->height * y->width; p++) {
-                size_t at = (size_t)p * SB_LANES + n % SB_LANES;
+                size_t at = (size_t)p * y->lanes;
                 float eps = documented(&noise->stream, noise->image + n, c, p / y->width,
                                        p % y->width, y->height, y->width);
-                wrong += sb_act_plane(y, n / SB_LANES, c)[at] != eps;
-                slopes += sb_act_plane(&l->slope, n / SB_LANES, c)[at] != eps * 0.5f;
+                wrong += sb_act_image(y, n, c)[at] != eps;
+                slopes += sb_act_image(&l->slope, n, c)[at] != eps * 0.5f;
             }
     check(wrong == 0, "%s: %s: %lu numbers are not those of their place",
           env->kernels->name, layer_name(l->shape), wrong);
@@ -102,7 +103,7 @@ static void noise_is_that_of_its_place(const struct sb_kernels *k)
     for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
         struct layer l;
         struct layer_case shape;
-        init_unit_layer(&l, &shape, &sources[i]);
+        init_unit_layer(&l, k->lanes, &shape, &sources[i]);
         for (int threads = 1; threads <= 3; threads += 2) {
             struct sb_env env = {.kernels = k, .threads = threads};
             struct sb_noise noise = {.stream =
@@ -118,11 +119,11 @@ static void noise_is_that_of_its_place(const struct sb_kernels *k)
 
 /* ---- batches cut differently --------------------------------------------------------- */
 
-/* Images [first, first + n) of `whole`, in place; first is a multiple of 8. */
+/* Images [first, first + n) of `whole`, in place; first is a multiple of 16. */
 static struct sb_act images(const struct sb_act *whole, uint32_t first, uint32_t n)
 {
     struct sb_act part = *whole;
-    part.data += first / SB_LANES * part.block;
+    part.data += first / part.lanes * part.block;
     sb_act_set_batch(&part, n);
     return part;
 }
@@ -131,11 +132,12 @@ static struct sb_act images(const struct sb_act *whole, uint32_t first, uint32_t
  * the bits must not. */
 static void compare_pieces(const struct sb_env *env, struct layer *l)
 {
-    static const uint32_t cut[] = {0, 8, 32, 130};
+    static const uint32_t cut[] = {0, 16, 32, 130};
     struct sb_noise noise = {.stream = sb_rng_stream(3, SB_RNG_NOISE, 0, 0, 0),
                              .image = 64};
     struct sb_act whole = l->y;
-    check_must(sb_act_init(&l->y, whole.batch, whole.channels, whole.height, whole.width),
+    check_must(sb_act_init(&l->y, whole.lanes, whole.batch, whole.channels, whole.height,
+                           whole.width),
                "output");
     draw(env, l, &noise);
     for (int i = 0; i < 3 && cut[i] < whole.batch; i++) {
@@ -147,7 +149,7 @@ static void compare_pieces(const struct sb_env *env, struct layer *l)
         struct sb_noise part = noise;
         struct sb_forward w = {.mu = l->mu, .s2 = l->s2, .noise = &part};
         part.image += cut[i];
-        check_must(sb_sparse_init(&s, &l->conv, end - cut[i], l->nnz), "piece");
+        check_must(sb_sparse_init(&s, &l->conv, x.lanes, end - cut[i], l->nnz), "piece");
         check_must(sb_sparse_set_pattern(&s, l->row_ptr, l->col), "piece");
         void *scratch = check_alloc((size_t)env->threads, sb_sparse_scratch(&s));
         check_must(sb_sparse_forward(env, &s, &w, &x, &y, &slope, scratch), "piece");
@@ -171,7 +173,7 @@ static void images_do_not_depend_on_their_batch(const struct sb_kernels *k)
         struct layer l;
         if (layer_cases[i].batch <= 8)
             continue;
-        layer_init(&l, &layer_cases[i], 5, dice_mild);
+        layer_init(&l, k->lanes, &layer_cases[i], 5, dice_mild);
         compare_pieces(&env, &l);
         layer_fini(&l);
     }
@@ -208,7 +210,7 @@ static void noise_is_standard_normal(const struct sb_kernels *k)
         struct layer l;
         struct layer_case shape;
         struct sb_noise noise = {.stream = sb_rng_stream(11, SB_RNG_NOISE, 0, 0, 0)};
-        init_unit_layer(&l, &shape, &s[i]);
+        init_unit_layer(&l, k->lanes, &shape, &s[i]);
         draw(&env, &l, &noise);
         size_t image = (size_t)l.y.channels * l.y.height * l.y.width;
         size_t n = image * l.y.batch;
@@ -225,11 +227,13 @@ static void noise_is_standard_normal(const struct sb_kernels *k)
 
 int main(void)
 {
-    const struct sb_kernels *table[8];
-    size_t n = sb_kernels_list(table, 8);
-    for (size_t i = 0; i < n; i++)
+    const struct sb_kernels *table[SB_MOST_KERNELS];
+    size_t n = sb_kernels_list(table, SB_MOST_KERNELS);
+    for (size_t i = 0; i < n; i++) {
         noise_is_that_of_its_place(table[i]);
-    images_do_not_depend_on_their_batch(table[n - 1]);
+        images_do_not_depend_on_their_batch(table[i]);
+    }
+    check_absent(table, n);
     noise_is_standard_normal(table[n - 1]);
     return check_close();
 }

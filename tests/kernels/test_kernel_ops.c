@@ -58,9 +58,9 @@ static void forward(struct trial *t, struct layer *l)
         forward_form(t, l, &form[i]);
 }
 
-/* ---- a tail ---------------------------------------------------------------------------- */
+/* ---- an epilogue ---------------------------------------------------------------------------- */
 
-/* What a tail takes; of a layer's outputs' shape. */
+/* What an epilogue takes; of a layer's outputs' shape. */
 struct tail_acts {
     struct sb_act add, after, sum, y;
     float *scale, *shift;
@@ -71,9 +71,9 @@ static void tail_init(struct tail_acts *a, const struct layer *l)
     struct dice d = {23};
     struct sb_act *act[] = {&a->add, &a->after, &a->sum, &a->y};
     for (size_t i = 0; i < 4; i++) {
-        check_must(
-            sb_act_init(act[i], l->y.batch, l->y.channels, l->y.height, l->y.width),
-            "a tail");
+        check_must(sb_act_init(act[i], l->y.lanes, l->y.batch, l->y.channels, l->y.height,
+                               l->y.width),
+                   "an epilogue");
         layer_deal_act(act[i], &d, dice_mild, true);
     }
     a->scale = check_floats(l->conv.out);
@@ -93,21 +93,21 @@ static void tail_fini(struct tail_acts *a)
 }
 
 /* The same, one pass after the other. */
-static void tail_slowly(const struct trial *t, const struct sb_tail *tail,
+static void tail_slowly(const struct trial *t, const struct sb_epilogue *epilogue,
                         struct sb_act *y, struct sb_act *sum)
 {
     const struct sb_kernels *k = t->env.kernels;
     size_t pixels = (size_t)y->height * y->width;
-    if (tail->add)
-        sb_act_add(&t->env, y, tail->add);
+    if (epilogue->add)
+        sb_act_add(&t->env, y, epilogue->add);
     memcpy(sum->data, y->data, sb_act_size(y) * sizeof(float));
-    for (uint32_t b = 0; b < y->blocks && tail->scale; b++)
+    for (uint32_t b = 0; b < y->blocks && epilogue->scale; b++)
         for (uint32_t c = 0; c < y->channels; c++)
             k->normalise(sb_act_plane(y, b, c), NULL, sb_act_plane(y, b, c), pixels,
-                         tail->scale[c], tail->shift[c], 0);
-    if (tail->after)
-        sb_act_add(&t->env, y, tail->after);
-    if (tail->relu)
+                         epilogue->scale[c], epilogue->shift[c], 0);
+    if (epilogue->after)
+        sb_act_add(&t->env, y, epilogue->after);
+    if (epilogue->relu)
         sb_act_relu(&t->env, y);
 }
 
@@ -117,17 +117,17 @@ static void same_act(const struct trial *t, const char *what, const struct sb_ac
     for (uint32_t b = 0; b < want->blocks; b++)
         for (uint32_t c = 0; c < want->channels; c++)
             check_same(sb_act_plane(got, b, c), sb_act_plane(want, b, c),
-                       (size_t)want->height * want->width * SB_LANES,
+                       (size_t)want->height * want->width * want->lanes,
                        t->env.kernels->name, what, t->name);
 }
 
-/* A forward with a tail has the bits of a forward and what follows it; with and without
+/* A forward with an epilogue has the bits of a forward and what follows it; with and without
  * room for gradients, and when the sum takes the place of what is added. */
 static void forward_tail(struct trial *t, struct layer *l)
 {
     struct sb_noise noise = {.eps = &l->eps};
     struct sb_sparse alone;
-    check_must(sb_sparse_init_forward(&alone, &l->conv, l->x.batch,
+    check_must(sb_sparse_init_forward(&alone, &l->conv, l->x.lanes, l->x.batch,
                                       l->sparse.forward.capacity, false),
                t->name);
     check_must(sb_sparse_set_pattern(&alone, l->row_ptr, l->col), t->name);
@@ -138,12 +138,12 @@ static void forward_tail(struct trial *t, struct layer *l)
         struct tail_acts a;
         tail_init(&a, l);
         struct sb_act kept = form & 2 ? a.add : a.sum;
-        struct sb_tail tail = {.add = form & 1 ? &a.add : NULL,
-                               .sum = form & 4 ? &kept : NULL,
-                               .scale = form & 8 ? a.scale : NULL,
-                               .shift = form & 8 ? a.shift : NULL,
-                               .after = form & 16 ? &a.after : NULL,
-                               .relu = form & 2};
+        struct sb_epilogue epilogue = {.add = form & 1 ? &a.add : NULL,
+                                       .sum = form & 4 ? &kept : NULL,
+                                       .scale = form & 8 ? a.scale : NULL,
+                                       .shift = form & 8 ? a.shift : NULL,
+                                       .after = form & 16 ? &a.after : NULL,
+                                       .relu = form & 2};
         struct sb_forward w = {.mu = l->mu, .bias = form % 3 ? l->bias : NULL};
         if (form % 5 == 0) {
             w.s2 = l->s2;
@@ -153,10 +153,11 @@ static void forward_tail(struct trial *t, struct layer *l)
                                      w.s2 ? &l->slope : NULL, spoiled_scratch(t, l)),
                    t->name);
         struct sb_act sum;
-        check_must(sb_act_init(&sum, l->y.batch, l->y.channels, l->y.height, l->y.width),
+        check_must(sb_act_init(&sum, l->y.lanes, l->y.batch, l->y.channels, l->y.height,
+                               l->y.width),
                    t->name);
-        tail_slowly(t, &tail, &l->y, &sum);
-        w.tail = &tail;
+        tail_slowly(t, &epilogue, &l->y, &sum);
+        w.epilogue = &epilogue;
         if (form % 7) {
             w.mu = mu;
             w.s2 = w.s2 ? s2 : NULL;
@@ -166,10 +167,10 @@ static void forward_tail(struct trial *t, struct layer *l)
                                      &a.y, w.s2 ? &l->slope : NULL,
                                      spoiled_scratch(t, l)),
                    t->name);
-        trial_quiet(t, "forward with a tail");
-        same_act(t, "y behind a tail", &a.y, &l->y);
-        if (tail.sum)
-            same_act(t, "the sum of a tail", &kept, &sum);
+        trial_quiet(t, "forward with an epilogue");
+        same_act(t, "y behind an epilogue", &a.y, &l->y);
+        if (epilogue.sum)
+            same_act(t, "the sum of an epilogue", &kept, &sum);
         sb_act_fini(&sum);
         tail_fini(&a);
     }
@@ -217,11 +218,9 @@ static void weight_gradient(struct trial *t, struct layer *l, const struct sb_ac
         }
 }
 
-static void products(struct trial *t, void *input)
+static void products(struct trial *t, struct layer *l)
 {
-    struct layer *l = input;
     forward(t, l);
-    forward_tail(t, l);
     for (int form = 0; form < 4; form++)
         input_gradient(t, l, form & 1 ? &l->dv : NULL, form & 2);
     weight_gradient(t, l, NULL);
@@ -245,37 +244,73 @@ static void repattern(struct trial *t, struct layer *l)
 {
     shorten(t, l, l->nnz / 2);
     products(t, l);
+    forward_tail(t, l);
     shorten(t, l, 0);
     products(t, l);
+    forward_tail(t, l);
 }
 
 /* Each run starts from a layer of its own. */
 static void repattern_fresh(struct trial *t, void *input)
 {
     struct layer l;
-    layer_init(&l, input, 77, dice_mild);
+    layer_init(&l, t->env.kernels->lanes, input, 77, dice_mild);
     t->allocations = sb_mem_count();
     repattern(t, &l);
     layer_fini(&l);
 }
 
-static void run_case(const struct layer_case *shape, uint64_t seed)
+struct seeded {
+    const struct layer_case *shape;
+    uint64_t seed;
+    bool tails; /* with epilogues, too */
+};
+
+static void products_fresh(struct trial *t, void *input)
 {
+    const struct seeded *s = input;
     struct layer l;
-    layer_init(&l, shape, seed, seed % 4 == 3 ? dice_wild : dice_mild);
-    trial_run(products, &l, layer_name(shape));
+    layer_init(&l, t->env.kernels->lanes, s->shape, s->seed,
+               s->seed % 4 == 3 ? dice_wild : dice_mild);
+    t->allocations = sb_mem_count();
+    products(t, &l);
+    if (s->tails)
+        forward_tail(t, &l);
     layer_fini(&l);
+}
+
+static void run_case(const struct layer_case *shape, uint64_t seed, bool tails)
+{
+    struct seeded s = {shape, seed, tails};
+    trial_run(products_fresh, &s, layer_name(shape));
+}
+
+/* Batches of 1 to 40 images on planes, narrow planes and linear layers. */
+static void run_batches(void)
+{
+    static const struct layer_case shapes[] = {
+        {5, 7, 3, 3, 1, 1, 5, 6, 0, 0.4f, 0},
+        {5, 4, 3, 3, 2, 1, 4, 2, 0, 0.5f, 0},
+        {9, 7, 1, 1, 1, 0, 1, 1, 0, 0.5f, 0},
+    };
+    for (uint32_t batch = 1; batch <= 40; batch++)
+        for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+            struct layer_case shape = shapes[i];
+            shape.batch = batch;
+            run_case(&shape, batch, false);
+        }
 }
 
 int main(void)
 {
     struct dice d = {2024};
     for (uint64_t i = 0; i < LAYER_CASES; i++)
-        run_case(&layer_cases[i], i);
+        run_case(&layer_cases[i], i, true);
     for (uint64_t i = 0; i < 40; i++) {
         struct layer_case shape = layer_random(&d);
-        run_case(&shape, 100 + i);
+        run_case(&shape, 100 + i, true);
     }
+    run_batches();
     for (int i = 2; i < LAYER_CASES; i += 7) {
         struct layer_case shape = layer_cases[i];
         trial_run(repattern_fresh, &shape, layer_name(&shape));

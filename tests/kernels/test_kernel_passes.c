@@ -32,9 +32,9 @@ static const char *shape_name(const struct shape *s)
     return name;
 }
 
-static void init_act(struct sb_act *a, const struct shape *s)
+static void init_act(struct sb_act *a, uint32_t lanes, const struct shape *s)
 {
-    check_must(sb_act_init(a, s->batch, s->channels, s->height, s->width), "act");
+    check_must(sb_act_init(a, lanes, s->batch, s->channels, s->height, s->width), "act");
 }
 
 static void spoil(struct sb_act *a)
@@ -59,13 +59,13 @@ struct norm_rig {
     struct sb_act y, dx, dresidual; /* results */
 };
 
-static void init_norm(struct norm_rig *r, const struct shape *s)
+static void init_norm(struct norm_rig *r, uint32_t lanes, const struct shape *s)
 {
     struct dice d = {s->channels};
     size_t n = s->channels;
     struct sb_act *act[] = {&r->x, &r->residual, &r->dy, &r->y, &r->dx, &r->dresidual};
     for (size_t i = 0; i < sizeof act / sizeof *act; i++)
-        init_act(act[i], s);
+        init_act(act[i], lanes, s);
     layer_deal_act(&r->x, &d, dice_mild, true);
     layer_deal_act(&r->residual, &d, dice_mild, true);
     layer_deal_act(&r->dy, &d, dice_mild, false);
@@ -158,29 +158,35 @@ static void norm_backward(struct trial *t, struct norm_rig *r, int relu, int for
 
 static void norm(struct trial *t, void *input)
 {
-    struct norm_rig *r = input;
+    struct norm_rig r;
+    init_norm(&r, t->env.kernels->lanes, input);
+    t->allocations = sb_mem_count();
     for (int form = 0; form < 4; form++) {
         int relu = form & 1 ? SB_NORM_RELU : 0;
-        norm_forward(t, r, relu, form & 2 ? &r->residual : NULL, form == 3);
+        norm_forward(t, &r, relu, form & 2 ? &r.residual : NULL, form == 3);
         for (int back = 0; back < NORM_FORMS; back++)
-            norm_backward(t, r, relu, back);
+            norm_backward(t, &r, relu, back);
     }
+    fini_norm(&r);
 }
 
 /* In place, or the gradient over the incoming one: the same as apart. */
 static void norm_aliases(struct trial *t, void *input)
 {
-    struct norm_rig *r = input;
+    struct norm_rig r;
+    init_norm(&r, t->env.kernels->lanes, input);
+    t->allocations = sb_mem_count();
     struct trial plain = *t, alias = *t;
     plain.first = true;
     alias.first = false;
-    norm_forward(&plain, r, SB_NORM_RELU, &r->residual, false);
-    norm_forward(&alias, r, SB_NORM_RELU, &r->residual, true);
+    norm_forward(&plain, &r, SB_NORM_RELU, &r.residual, false);
+    norm_forward(&alias, &r, SB_NORM_RELU, &r.residual, true);
     plain.used = alias.used = 0;
-    norm_backward(&plain, r, SB_NORM_RELU, SPLIT);
-    norm_backward(&alias, r, SB_NORM_RELU, DX_IS_DY);
+    norm_backward(&plain, &r, SB_NORM_RELU, SPLIT);
+    norm_backward(&alias, &r, SB_NORM_RELU, DX_IS_DY);
     alias.used = 0;
-    norm_backward(&alias, r, SB_NORM_RELU, RESIDUAL_IS_DY);
+    norm_backward(&alias, &r, SB_NORM_RELU, RESIDUAL_IS_DY);
+    fini_norm(&r);
 }
 
 /* ---- pooling ------------------------------------------------------------------------- */
@@ -190,22 +196,23 @@ struct pool_rig {
     uint32_t size; /* 0: no window fits */
 };
 
-static void init_pool(struct pool_rig *r, const struct shape *s, uint32_t size)
+static void init_pool(struct pool_rig *r, uint32_t lanes, const struct shape *s,
+                      uint32_t size)
 {
     struct dice d = {s->batch};
     struct shape small = {s->batch, s->channels, s->height / size, s->width / size};
     *r = (struct pool_rig){.size = small.height && small.width ? size : 0};
-    init_act(&r->x, s);
-    init_act(&r->dx, s);
+    init_act(&r->x, lanes, s);
+    init_act(&r->dx, lanes, s);
     layer_deal_act(&r->x, &d, dice_wild, true);
     if (r->size) {
-        init_act(&r->y, &small);
-        init_act(&r->dy, &small);
+        init_act(&r->y, lanes, &small);
+        init_act(&r->dy, lanes, &small);
         layer_deal_act(&r->dy, &d, dice_mild, false);
     }
     small.height = small.width = 1;
-    init_act(&r->mean, &small);
-    init_act(&r->dmean, &small);
+    init_act(&r->mean, lanes, &small);
+    init_act(&r->dmean, lanes, &small);
     layer_deal_act(&r->dmean, &d, dice_mild, false);
 }
 
@@ -216,9 +223,8 @@ static void fini_pool(struct pool_rig *r)
         sb_act_fini(act[i]);
 }
 
-static void pool(struct trial *t, void *input)
+static void pool(struct trial *t, struct pool_rig *r)
 {
-    struct pool_rig *r = input;
     if (r->size) {
         spoil(&r->y);
         spoil(&r->dx);
@@ -242,6 +248,17 @@ static void pool(struct trial *t, void *input)
     trial_lanes(t, "mean pool, dx", &r->dx, true);
 }
 
+static void pools(struct trial *t, void *input)
+{
+    for (uint32_t size = 1; size <= 3; size++) {
+        struct pool_rig r;
+        init_pool(&r, t->env.kernels->lanes, input, size);
+        t->allocations = sb_mem_count();
+        pool(t, &r);
+        fini_pool(&r);
+    }
+}
+
 /* ---- loss, and passes over activations ----------------------------------------------- */
 
 struct act_rig {
@@ -250,12 +267,12 @@ struct act_rig {
     float *nchw, *sums;
 };
 
-static void init_acts(struct act_rig *r, const struct shape *s)
+static void init_acts(struct act_rig *r, uint32_t lanes, const struct shape *s)
 {
     struct dice d = {s->width};
-    init_act(&r->start, s);
-    init_act(&r->a, s);
-    init_act(&r->b, s);
+    init_act(&r->start, lanes, s);
+    init_act(&r->a, lanes, s);
+    init_act(&r->b, lanes, s);
     r->label = check_alloc(s->batch, sizeof *r->label);
     r->nchw = check_floats((size_t)s->batch * s->channels * s->height * s->width);
     r->sums = check_floats(s->channels);
@@ -274,9 +291,8 @@ static void fini_acts(struct act_rig *r)
     sb_free(r->sums);
 }
 
-static void loss(struct trial *t, void *input)
+static void loss(struct trial *t, struct act_rig *r)
 {
-    struct act_rig *r = input;
     for (int with = 0; with < 2; with++) {
         double value = -1.0;
         copy_act(&r->a, &r->start);
@@ -294,9 +310,8 @@ static void loss(struct trial *t, void *input)
     }
 }
 
-static void act(struct trial *t, void *input)
+static void act(struct trial *t, struct act_rig *r)
 {
-    struct act_rig *r = input;
     sb_act_store(&r->start, r->nchw);
     spoil(&r->b);
     sb_act_load(&r->b, r->nchw);
@@ -313,6 +328,18 @@ static void act(struct trial *t, void *input)
     trial_keep_floats(t, "channel sums", r->sums, r->start.channels);
 }
 
+static void acts(struct trial *t, void *input)
+{
+    const struct shape *s = input;
+    struct act_rig r;
+    init_acts(&r, t->env.kernels->lanes, s);
+    t->allocations = sb_mem_count();
+    act(t, &r);
+    if (s->height * s->width == 1)
+        loss(t, &r);
+    fini_acts(&r);
+}
+
 /* ---- parameters ---------------------------------------------------------------------- */
 
 struct params_rig {
@@ -327,13 +354,13 @@ static void params(struct trial *t, void *input)
     memset(r->drho, 0xff, bytes);
     sb_params_variance(&t->env, r->rho, r->drho, r->n);
     trial_keep(t, "variance", r->drho, bytes);
-    double kl = sb_params_kl(&t->env, r->mu, r->rho, 0.3f, r->n);
+    double kl = sb_params_kl(&t->env, r->mu, r->rho, (struct sb_prior){0.0f, 0.3f}, r->n);
     trial_keep(t, "kl", &kl, sizeof kl);
     for (int in_place = 0; in_place < 2; in_place++) {
         memcpy(r->dmu, r->start, bytes);
         memcpy(r->drho, r->ds2, bytes);
         sb_params_gradient(&t->env, r->mu, r->rho, in_place ? r->drho : r->ds2, 0.01f,
-                           0.3f, r->dmu, r->drho, r->n);
+                           (struct sb_prior){0.0f, 0.3f}, r->dmu, r->drho, r->n);
         trial_keep(t, "dmu", r->dmu, bytes);
         trial_keep(t, "drho", r->drho, bytes);
     }
@@ -364,25 +391,12 @@ static void run_params(size_t n)
         sb_free(*array[i]);
 }
 
-static void run_shape(const struct shape *s)
+static void run_shape(struct shape s)
 {
-    struct norm_rig n;
-    struct act_rig a;
-    init_norm(&n, s);
-    trial_run(norm, &n, shape_name(s));
-    trial_run(norm_aliases, &n, shape_name(s));
-    fini_norm(&n);
-    for (uint32_t size = 1; size <= 3; size++) {
-        struct pool_rig p;
-        init_pool(&p, s, size);
-        trial_run(pool, &p, shape_name(s));
-        fini_pool(&p);
-    }
-    init_acts(&a, s);
-    trial_run(act, &a, shape_name(s));
-    if (s->height * s->width == 1)
-        trial_run(loss, &a, shape_name(s));
-    fini_acts(&a);
+    trial_run(norm, &s, shape_name(&s));
+    trial_run(norm_aliases, &s, shape_name(&s));
+    trial_run(pools, &s, shape_name(&s));
+    trial_run(acts, &s, shape_name(&s));
 }
 
 int main(void)
@@ -392,6 +406,10 @@ int main(void)
     for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++)
         run_params(lengths[i]);
     for (int i = 0; i < SHAPES; i++)
-        run_shape(&shapes[i]);
+        run_shape(shapes[i]);
+    for (uint32_t batch = 1; batch <= 40; batch++) {
+        run_shape((struct shape){batch, 3, 3, 5});
+        run_shape((struct shape){batch, 4, 1, 1});
+    }
     return trial_close();
 }

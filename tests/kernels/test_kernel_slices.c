@@ -27,9 +27,9 @@ static const struct layer_case slice_cases[] = {
 
 static float *slices_init(struct sb_act *a, const struct sb_act *like)
 {
-    check_must(
-        sb_act_shape_sliced(a, like->batch, like->channels, like->height, like->width),
-        "slices");
+    check_must(sb_act_shape_sliced(a, like->lanes, like->batch, like->channels,
+                                   like->height, like->width),
+               "slices");
     float *memory = sb_malloc(sb_act_size(a), sizeof *memory);
     memset(memory, 0xff, sb_act_size(a) * sizeof *memory);
     a->data = memory + sb_act_lead(a);
@@ -38,15 +38,15 @@ static float *slices_init(struct sb_act *a, const struct sb_act *like)
 
 /* Column col of a plane, or zeros beside it; col counts from -1. */
 static void plain_column(const struct sb_act *a, uint32_t b, uint32_t c, uint32_t row,
-                         int64_t col, float out[SB_LANES])
+                         int64_t col, float out[SB_MAX_LANES])
 {
-    memset(out, 0, SB_LANES * sizeof *out);
+    memset(out, 0, a->lanes * sizeof *out);
     if (col >= 0 && col < (int64_t)a->width)
-        memcpy(out, sb_act_plane(a, b, c) + (row * a->width + (size_t)col) * SB_LANES,
-               SB_LANES * sizeof *out);
+        memcpy(out, sb_act_plane(a, b, c) + (row * a->width + (size_t)col) * a->lanes,
+               a->lanes * sizeof *out);
 }
 
-typedef void column_fn(float *slice, const float plain[SB_LANES], void *context);
+typedef void column_fn(float *slice, const float *plain, size_t lanes, void *context);
 
 /* Calls fn for every column of every slice of a, with the one of planes it stands for. */
 static void each_column(const struct sb_act *a, const struct sb_act *planes,
@@ -57,23 +57,23 @@ static void each_column(const struct sb_act *a, const struct sb_act *planes,
             for (uint32_t row = 0; row < a->height; row++)
                 for (uint32_t s = 0; s < a->width; s += SB_SLICE)
                     for (int64_t i = -1; i <= SB_SLICE; i++) {
-                        float plain[SB_LANES];
+                        float plain[SB_MAX_LANES];
                         float *at = sb_act_pixel(a, b, row, s) + c * a->plane;
                         plain_column(planes, b, c, row, (int64_t)s + i, plain);
-                        fn(at + i * SB_LANES, plain, context);
+                        fn(at + i * (int64_t)a->lanes, plain, a->lanes, context);
                     }
 }
 
-static void copy_column(float *slice, const float plain[SB_LANES], void *context)
+static void copy_column(float *slice, const float *plain, size_t lanes, void *context)
 {
     (void)context;
-    memcpy(slice, plain, SB_LANES * sizeof *slice);
+    memcpy(slice, plain, lanes * sizeof *slice);
 }
 
-static void compare_column(float *slice, const float plain[SB_LANES], void *context)
+static void compare_column(float *slice, const float *plain, size_t lanes, void *context)
 {
     size_t *different = context;
-    *different += memcmp(slice, plain, SB_LANES * sizeof *slice) != 0;
+    *different += memcmp(slice, plain, lanes * sizeof *slice) != 0;
 }
 
 static void same_slices(const struct trial *t, const char *what, const struct sb_act *got,
@@ -96,7 +96,8 @@ struct plan {
 
 static void plan_init(struct plan *p, const struct trial *t, struct layer *l, bool sliced)
 {
-    check_must(sb_sparse_init_forward(&p->sparse, &l->conv, l->x.batch, l->nnz, sliced),
+    check_must(sb_sparse_init_forward(&p->sparse, &l->conv, l->x.lanes, l->x.batch,
+                                      l->nnz, sliced),
                t->name);
     check_must(sb_sparse_set_pattern(&p->sparse, l->row_ptr, l->col), t->name);
     p->mu = check_floats(sb_sparse_room_for(&p->sparse));
@@ -126,14 +127,14 @@ static void compare_form(struct trial *t, struct layer *l, struct plan *plain,
                          struct plan *sliced, int form)
 {
     struct sb_act x, y, *add = &l->dy, *after = &l->dv, *sum = &l->eps, *sums = &l->slope;
-    struct sb_tail tail = {.add = form & 1 ? add : NULL,
-                           .sum = form & 2 ? sum : NULL,
-                           .scale = form & 4 ? l->bias : NULL,
-                           .shift = form & 4 ? l->bias : NULL,
-                           .after = form & 8 ? after : NULL,
-                           .relu = form & 16};
+    struct sb_epilogue epilogue = {.add = form & 1 ? add : NULL,
+                                   .sum = form & 2 ? sum : NULL,
+                                   .scale = form & 4 ? l->bias : NULL,
+                                   .shift = form & 4 ? l->bias : NULL,
+                                   .after = form & 8 ? after : NULL,
+                                   .relu = form & 16};
     struct sb_forward w = {.bias = form % 2 ? l->bias : NULL,
-                           .tail = form ? &tail : NULL};
+                           .epilogue = form ? &epilogue : NULL};
     float *xs = slices_init(&x, &l->x), *ys = slices_init(&y, &l->y);
     each_column(&x, &l->x, copy_column, NULL);
     run(t, plain, &w, &l->x, &l->y);
@@ -143,10 +144,10 @@ static void compare_form(struct trial *t, struct layer *l, struct plan *plain,
         same_slices(t, "planes to slices", &y, &l->y);
         memset(ys, 0xff, sb_act_size(&y) * sizeof *ys);
     }
-    tail.sum = form & 2 ? sums : NULL;
+    epilogue.sum = form & 2 ? sums : NULL;
     run(t, sliced, &w, &x, &y);
     same_slices(t, "slices to slices", &y, &l->y);
-    if (tail.sum)
+    if (epilogue.sum)
         check_same(sums->data, sum->data, sb_act_size(sum), t->env.kernels->name,
                    "the sum of slices", t->name);
     run(t, sliced, &w, &x, sums);
@@ -161,7 +162,7 @@ static void products(struct trial *t, void *input)
 {
     struct layer l;
     struct plan plain, sliced;
-    layer_init(&l, input, 5, dice_mild);
+    layer_init(&l, t->env.kernels->lanes, input, 5, dice_mild);
     check(sb_corr_reads_slices(&l.conv), "%s should read slices", t->name);
     plan_init(&plain, t, &l, false);
     plan_init(&sliced, t, &l, true);
@@ -195,7 +196,7 @@ static void refuse(void)
         check(!sb_corr_reads_slices(&c), "%s should not read slices", layer_name(l));
     }
     struct sb_act a;
-    check(sb_act_shape_sliced(&a, 1, 1, 1, 12) == SB_EARG, "slices of 12 columns");
+    check(sb_act_shape_sliced(&a, 8, 1, 1, 1, 12) == SB_EARG, "slices of 12 columns");
 }
 
 /* Slices where planes were planned for, the other way round, and with variances. */
@@ -204,7 +205,7 @@ static void mistakes(struct trial *t, void *input)
     struct layer l;
     struct plan plain, sliced;
     struct sb_act x;
-    layer_init(&l, input, 5, dice_mild);
+    layer_init(&l, t->env.kernels->lanes, input, 5, dice_mild);
     plan_init(&plain, t, &l, false);
     plan_init(&sliced, t, &l, true);
     float *xs = slices_init(&x, &l.x);

@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "base/mem.h"
-#include "eval/tsne.h"
+#include "figures/tsne.h"
 
 int main(void)
 {

@@ -61,13 +61,30 @@ function calibration(runs) {
 
 /* ---- classes ---- */
 
+/* Rows are what examples are, columns what they are taken for; errors have the colour. Of many
+ * classes only the most frequent errors. */
+function confusionTable(list, counts) {
+    const errors = counts.flatMap((row, i) => row.map((n, k) => ({i, k, n}))).filter((e) => e.i !== e.k && e.n > 0).sort((a, b) => b.n - a.n);
+    if (list.length > 12)
+        return table(["class", "called", "examples"], errors.slice(0, 15).map((e) => [list[e.i].name, list[e.k].name, whole(e.n)]), {caption: "Most frequent confusions"});
+    const most = errors.length ? errors[0].n : 1;
+    return table(["is \u2193, called \u2192", ...list.map((_, k) => k + 1)], counts.map((row, i) => [(i + 1) + " " + list[i].name, ...row.map((n, k) => ({text: whole(n), heat: k === i ? NaN : n / most}))]),
+        {heat: true, caption: "Confusion matrix"});
+}
+
 function classes(runs) {
     const {known, notes} = having(runs, "test", "figures by class", "", (test) => test.per_class && test.per_class.length);
     return [...perRun(known, (run) => {
-        const list = sectionOf(run, "test").per_class, worst = Math.min(...list.map((c) => c.acc));
-        return [table(["class", "images", "accuracy", "precision", "mean probability"],
-            list.map((c) => [c.name, whole(c.n), {text: percent(c.acc, 1), heat: (1 - c.acc) / Math.max(1e-9, 1 - worst)}, percent(c.precision, 1), percent(c.confidence, 1)]),
-            {caption: "The stronger the colour, the less accurate", tall: list.length > 20})];
+        const test = sectionOf(run, "test"), list = test.per_class, worst = Math.min(...list.map((c) => c.acc));
+        const nodes = [table(["class", "images", "accuracy", "precision", "F1", "AUC", "nll", "mean probability"],
+            list.map((c) => [c.name, whole(c.n), {text: percent(c.acc, 1), heat: (1 - c.acc) / Math.max(1e-9, 1 - worst)}, percent(c.precision, 1), fixed(c.f1, 3), fixed(c.auc, 3), fixed(c.nll, 3),
+                percent(c.confidence, 1)]), {caption: "The stronger the colour, the less accurate", tall: list.length > 20})];
+        if (isNumber(test.balanced_acc))
+            nodes.push(el("p", {class: "note"}, "Mean over classes: accuracy " + percent(test.balanced_acc, 1) + ", F1 " + fixed(test.f1, 3) + ", AUC " + fixed(test.auc, 3) +
+                ". Always saying the most frequent class would be right " + percent(test.most_frequent, 1) + " of the time."));
+        if (test.confusion && test.confusion.length === list.length)
+            nodes.push(confusionTable(list, test.confusion));
+        return nodes;
     }), ...notes];
 }
 
@@ -196,11 +213,11 @@ function size(runs) {
 function trajectoryFigure(run, points) {
     const groups = new Map();
     points.forEach((p) => {
-        const name = p.phase === "explore" ? "explore" : "member " + (p.member + 1);
+        const name = stageName(p);
         groups.set(name, [...(groups.get(name) || []), p]);
     });
     return figure({title: "Where training went", note: "Predictions after each epoch, laid out in the plane (t-SNE): near means that they predict alike. Larger points are later.", square: true, alone: true,
-        head: ["phase", "epoch", "x", "y"], rows: points.map((p) => [p.phase === "explore" ? "explore" : "member " + (p.member + 1), p.epoch, fixed(p.x, 2), fixed(p.y, 2)]),
+        head: ["stage", "epoch", "x", "y"], rows: points.map((p) => [stageName(p), p.epoch, fixed(p.x, 2), fixed(p.y, 2)]),
         make: (t) => ({type: "scatter", data: {datasets: [...groups.entries()].map(([label, list], i) => Object.assign(look(t, i === 0 ? 6 : i - 1),
             {label, showLine: true, borderWidth: 1.2, pointStyle: POINTS[i % 4], data: list.map(({x, y}) => ({x, y})), pointRadius: list.map((_, k) => 2.5 + 3.5 * k / Math.max(1, list.length - 1))}))},
         options: options(t, axis(t, "", {ticks: {display: false}}), axis(t, "", {ticks: {display: false}}), {interaction: {mode: "nearest", intersect: true},

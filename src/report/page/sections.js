@@ -22,6 +22,15 @@ function costOf(run) {
     return isNumber(r.dense_run_flops) && r.dense_run_flops > 0 && isNumber(r.training_flops) ? r.training_flops / r.dense_run_flops : NaN;
 }
 
+/* What a stage of training is called; null for those that leave a member, which are its. */
+function preparing(stage) {
+    return stage === "explore" || stage === "dense" ? stage : null;
+}
+
+function stageName(p) {
+    return preparing(p.phase) || "member " + (p.member + 1);
+}
+
 function evalCommand(run, more) {
     return "sebays eval " + shell(run.path) + (more ? " " + more : "");
 }
@@ -63,8 +72,9 @@ function againstBest(run) {
 }
 
 function costReading(run) {
-    const members = membersOf(run).length, seconds = duration(run.results.train_seconds);
-    return "for " + count(members, "network", "networks") + ", in multiples of one dense run; it took " + seconds + ".";
+    const members = membersOf(run).length, seconds = duration(run.results.train_seconds), runs = run.results.training_runs;
+    return "for " + count(members, "network", "networks") + (isNumber(runs) && runs > 1 ? " from " + whole(runs) + " training runs" : "") +
+        ", in multiples of one dense run; it took " + seconds + ".";
 }
 
 function card(name, value, unit, reading) {
@@ -103,7 +113,9 @@ function inShort(runs) {
 /* ---- comparison ---- */
 
 const FIGURES = [["acc", (x) => fixed(100 * x, 2)], ["nll", (x) => fixed(x, 4)], ["ece", (x) => fixed(x, 4)], ["cacc", (x) => fixed(100 * x, 2)],
-    ["cnll", (x) => fixed(x, 4)], ["cece", (x) => fixed(x, 4)], ["cost", (x) => fixed(x, 2)], ["seconds", duration]];
+    ["cnll", (x) => fixed(x, 4)], ["cece", (x) => fixed(x, 4)], ["cost", (x) => fixed(x, 2)], ["training_runs", whole], ["seconds", duration]];
+
+const HEADS = {seconds: "time", training_runs: "runs"};
 
 function spreadText(f, show) {
     if (!isNumber(f.mean))
@@ -122,7 +134,7 @@ function comparison(rows) {
         const mine = rows.filter((row) => row.data === data);
         const shown = FIGURES.filter(([name]) => mine.some((row) => isNumber(row.figures[name].mean)));
         const seeds = mine.some((row) => row.runs > 1), paper = mine.some((row) => row.paper);
-        const head = ["method", "arch", "M", "S", ...(seeds ? ["seeds"] : []), ...shown.map(([name]) => name === "seconds" ? "time" : name), ...(paper ? ["paper"] : [])];
+        const head = ["method", "arch", "M", "S", ...(seeds ? ["seeds"] : []), ...shown.map(([name]) => HEADS[name] || name), ...(paper ? ["paper"] : [])];
         const body = mine.map((row) => [row.method, row.arch, row.members, row.sparsity, ...(seeds ? [row.runs] : []),
             ...shown.map(([name, show]) => ({text: spreadText(row.figures[name], show), best: row.figures[name].best})), ...(paper ? [paperText(row.paper)] : [])]);
         return table(head, body, {caption: data + ", test set; acc" + (shown.some(([n]) => n === "cacc") ? " and cacc" : "") + " in %, cost in dense runs"});
@@ -131,7 +143,7 @@ function comparison(rows) {
 
 /* ---- training ---- */
 
-/* metrics.jsonl on one axis: epochs of all phases, one after the other. */
+/* metrics.jsonl on one axis: epochs of all stages, one after the other. */
 function timeline(metrics) {
     const phases = [], points = [];
     let key = null, offset = 0, last = 0;
@@ -139,7 +151,7 @@ function timeline(metrics) {
         const now = m.run + " " + m.phase + " " + m.member;
         if (now !== key) {
             offset += last;
-            phases.push({name: m.phase === "explore" ? "explore" : "member " + (m.member + 1), short: m.phase === "explore" ? "" : String(m.member + 1), from: offset, to: offset});
+            phases.push({name: stageName(m), short: preparing(m.phase) ? "" : String(m.member + 1), from: offset, to: offset});
             key = now;
         }
         last = m.epoch;
@@ -162,7 +174,7 @@ function training(runs) {
         series: trained.map((run, i) => ({name: single ? one || "validation" : run.name, points: curve(times[i], key)}))}, more));
     const nll = chart("Validation negative log-likelihood", "val_nll", undefined, single ? {title: "Loss",
         series: [{name: "validation nll", points: curve(times[0], "val_nll")}, {name: "training cross-entropy", points: curve(times[0], "loss")}]} : {});
-    const note = single ? "Bands are the phases: exploration, then one exploitation phase a member." : "Epochs of all phases, one after the other.";
+    const note = single ? "Bands are the stages of training; those that leave a member have its number." : "Epochs of all stages, one after the other.";
     const rate = chart("Learning rate", "lr", (y) => String(Number(y.toPrecision(3))), {yMore: {type: "logarithmic"}}, "learning rate");
     return [canDraw ? el("p", {class: "note"}, note) : null, el("div", {class: "grid"},
         chart("Validation accuracy", "val_acc", (y) => percent(y), {percent: true}), nll,

@@ -1,0 +1,52 @@
+/* predictions - what a model says about examples, as a table (CSV), as one JSON object a line,
+ * or as a NumPy array of probabilities.
+ *
+ * Numbers have nine digits, so that they read back as the same floats.
+ */
+#ifndef SEBAYS_CLI_ANSWERS_H
+#define SEBAYS_CLI_ANSWERS_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "sebays.h"
+
+enum cli_predictions_format { CLI_ANSWERS_CSV, CLI_ANSWERS_JSON, CLI_ANSWERS_NPY };
+
+struct cli_class {
+    float probability;
+    uint32_t number;
+};
+
+struct cli_predictions {
+    const struct sebays_model *model; /* borrowed, as all pointers of the first part */
+    FILE *to;
+    enum cli_predictions_format format;
+    uint32_t top;        /* classes a row names; at least 1 */
+    bool files;          /* a row has the name of its file */
+    bool probabilities;  /* of all classes */
+    bool members;        /* of every member */
+    bool rejects;        /* those of more entropy than ... */
+    double reject_above; /* ... this, in nats */
+
+    struct sebays_prediction out; /* room for SEBAYS_FEED_BATCH examples; owned */
+    struct cli_class *order;      /* [classes] owned */
+    uint64_t count, rejected;     /* so far */
+};
+
+/* Room for the predictions. False: no memory. The caller calls cli_predictions_fini. */
+bool cli_predictions_init(struct cli_predictions *a);
+void cli_predictions_fini(struct cli_predictions *a);
+
+/* What stands before the first row. count: rows to come, of an array; 0 if that is not
+ * known, then cli_predictions_end corrects it, and `to` must be a file. */
+void cli_predictions_begin(struct cli_predictions *a, const struct sebays_feed *feed,
+                           uint64_t count);
+
+/* The first n predictions in a->out; their files' names are feed's. */
+void cli_predictions_write(struct cli_predictions *a, struct sebays_feed *feed, size_t n);
+
+/* All rows are written; count as before. Whether they could be is to's to say. */
+void cli_predictions_end(struct cli_predictions *a, uint64_t count);
+
+#endif

@@ -1,0 +1,151 @@
+/* sebays_predict - the part of include/sebays.h about prediction. */
+#include "api/model.h"
+#include "api/need.h"
+#include "base/mem.h"
+#include "base/threads.h"
+#include "kernels/kernels.h"
+#include "predict/predictor.h"
+
+enum { BATCH = 64, MOST_BATCH = 1 << 20 };
+
+static sb_status sampling_of(const struct sebays_predictor_options *o,
+                             struct sb_sampling *out)
+{
+    static const enum sb_sample_kind kind[] = {
+        [SEBAYS_DRAW] = SB_SAMPLE_DRAWS,
+        [SEBAYS_DRAWS] = SB_SAMPLE_DRAWS,
+        [SEBAYS_MEAN] = SB_SAMPLE_MEAN,
+        [SEBAYS_NOISE] = SB_SAMPLE_NOISE,
+    };
+    if ((unsigned)o->sampling > SEBAYS_NOISE)
+        return sb_fail(SB_EARG, "predictor: there is no way of sampling number %u",
+                       (unsigned)o->sampling);
+    bool several = o->sampling == SEBAYS_DRAWS || o->sampling == SEBAYS_NOISE;
+    *out = (struct sb_sampling){kind[o->sampling], several && o->draws ? o->draws : 1};
+    return SB_OK;
+}
+
+static sb_status check(const struct sebays_predictor_options *o)
+{
+    if (o->max_batch > MOST_BATCH)
+        return sb_fail(SB_EARG, "predictor: max_batch %u; at most %d work", o->max_batch,
+                       MOST_BATCH);
+    if (o->threads > SB_API_THREADS)
+        return sb_fail(SB_EARG, "predictor: %u threads; at most %d work", o->threads,
+                       SB_API_THREADS);
+    return SB_OK;
+}
+
+/* What is loaded for env and, where its kernels are wide, for few examples at once, too. */
+static sb_status share(const struct sebays_model *model, struct sb_env *env,
+                       struct sb_predictor_options *p)
+{
+    enum sb_load load = sb_load_for(&model->model, &p->sampling);
+    struct sb_env few = *env;
+    if (env->kernels->narrow && p->max_batch <= SB_FEW_IMAGES)
+        env->kernels = env->kernels->narrow;
+    sb_status st =
+        sb_share_get(model, env, load, sb_plan_for(env, load, p->max_batch), &p->loaded);
+    if (st != SB_OK || !env->kernels->narrow)
+        return st;
+    few.kernels = env->kernels->narrow;
+    return sb_share_get(model, &few, load, sb_plan_for(&few, load, SB_FEW_IMAGES),
+                        &p->few);
+}
+
+sebays_status sebays_predictor_new(const struct sebays_model *model,
+                                   const struct sebays_predictor_options *options,
+                                   struct sebays_predictor **out)
+{
+    struct sebays_predictor_options o = {0};
+    struct sb_env env = {0};
+    SB_NEED(out);
+    *out = NULL;
+    SB_NEED(model);
+    struct sb_predictor_options p = {.env = &env, .model = &model->model};
+    if (options)
+        o = *options;
+    env.threads = o.threads ? (int)o.threads : sb_threads_available();
+    p.max_batch = o.max_batch ? o.max_batch : BATCH;
+    sb_status st = check(&o);
+    if (st == SB_OK)
+        st = sampling_of(&o, &p.sampling);
+    if (st == SB_OK)
+        st = sb_kernels_choose(o.isa, &env.kernels);
+    if (st == SB_OK)
+        st = share(model, &env, &p);
+    if (st != SB_OK)
+        return (sebays_status)st;
+    struct sebays_predictor *made = sb_calloc(1, sizeof *made);
+    if (!made)
+        return (sebays_status)sb_fail(SB_ENOMEM, "no memory for a predictor");
+    st = sb_predictor_init(&made->predictor, &p);
+    if (st == SB_OK)
+        *out = made;
+    else
+        sebays_predictor_free(made);
+    return (sebays_status)st;
+}
+
+void sebays_predictor_free(struct sebays_predictor *predictor)
+{
+    if (!predictor)
+        return;
+    sb_predictor_fini(&predictor->predictor);
+    sb_free(predictor);
+}
+
+/* ---- examples ------------------------------------------------------------------------ */
+
+/* Bytes to the next example, channel, row and column. */
+static sb_status input_of(const struct sb_predictor *p, const struct sebays_examples *e,
+                          struct sb_input *in)
+{
+    const struct sb_model_info *m = &p->model->info;
+    bool bytes = e->type == SEBAYS_U8;
+    ptrdiff_t size = bytes ? 1 : (ptrdiff_t)sizeof(float);
+    ptrdiff_t c = (ptrdiff_t)sb_normalise_inputs(&p->normal), h = (ptrdiff_t)m->height,
+              w = (ptrdiff_t)m->width;
+    if (e->type != SEBAYS_F32 && !bytes)
+        return sb_fail(SB_EARG, "examples: there is no type number %u",
+                       (unsigned)e->type);
+    if ((unsigned)e->layout > SEBAYS_STRIDED)
+        return sb_fail(SB_EARG, "examples: there is no layout number %u",
+                       (unsigned)e->layout);
+    if (!e->data && e->count > 0)
+        return sb_fail(SB_EARG, "examples: data is NULL; want %zu examples", e->count);
+    *in = (struct sb_input){.data = e->data, .type = bytes ? SB_INPUT_U8 : SB_INPUT_F32};
+    for (int i = 0; i < 4; i++) {
+        const ptrdiff_t nchw[] = {c * h * w, h * w, w, 1},
+                        nhwc[] = {h * w * c, 1, w * c, c};
+        in->stride[i] = e->layout == SEBAYS_STRIDED ? e->stride[i]
+                        : e->layout == SEBAYS_NHWC  ? nhwc[i] * size
+                                                    : nchw[i] * size;
+    }
+    return SB_OK;
+}
+
+struct sb_answers sb_answers_of(const struct sebays_prediction *out)
+{
+    return (struct sb_answers){
+        .members = out->members,
+        .sum = {out->probabilities, out->total, out->aleatoric, out->epistemic,
+                out->votes},
+    };
+}
+
+sebays_status sebays_predict(struct sebays_predictor *predictor,
+                             const struct sebays_examples *examples,
+                             const struct sebays_prediction *out)
+{
+    SB_NEED(predictor);
+    SB_NEED(examples);
+    SB_NEED(out);
+    struct sb_predictor *p = &predictor->predictor;
+    struct sb_input in;
+    struct sb_answers answers = sb_answers_of(out);
+    sb_status st = input_of(p, examples, &in);
+    if (st == SB_OK)
+        st = sb_predictor_run(p, &in, examples->count, examples->first, &answers);
+    return (sebays_status)st;
+}

@@ -1,0 +1,109 @@
+/* ensemble - see ensemble.h. */
+#include "eval/ensemble.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "predict/gather.h"
+
+/* ---- life ---------------------------------------------------------------------------- */
+
+static struct sb_sampling sampling_of(const struct sb_ensemble *e)
+{
+    static const enum sb_sample_kind kind[] = {
+        [SB_CONFIG_DRAW] = SB_SAMPLE_DRAWS,
+        [SB_CONFIG_DRAWS] = SB_SAMPLE_DRAWS,
+        [SB_CONFIG_MEAN] = SB_SAMPLE_MEAN,
+        [SB_CONFIG_ACTIVATION_NOISE] = SB_SAMPLE_NOISE,
+    };
+    return (struct sb_sampling){kind[e->sampling], e->draws};
+}
+
+sb_status sb_ensemble_init(struct sb_ensemble *e, const struct sb_env *env,
+                           const struct sb_model *m, const struct sb_config_eval *how,
+                           uint32_t batch)
+{
+    bool gauss = m->info.gauss;
+    *e = (struct sb_ensemble){
+        .env = env,
+        .model = m,
+        .sampling = gauss ? how->sampling : SB_CONFIG_MEAN,
+        .draws = gauss && how->sampling == SB_CONFIG_DRAWS ? how->draws : 1};
+    struct sb_sampling sampling = sampling_of(e);
+    enum sb_load load = sb_load_for(m, &sampling);
+    e->part = sb_malloc((size_t)SB_ENSEMBLE_CHUNK * m->members,
+                        m->info.classes * sizeof *e->part);
+    if (!e->part)
+        return sb_fail(SB_ENOMEM, "no memory to predict %d examples", SB_ENSEMBLE_CHUNK);
+    sb_status st =
+        sb_loaded_init(&e->loaded, env, m, load, sb_plan_for(env, load, batch));
+    struct sb_predictor_options o = {.env = env,
+                                     .model = m,
+                                     .loaded = &e->loaded,
+                                     .sampling = sampling,
+                                     .max_batch = batch};
+    if (st == SB_OK)
+        st = sb_predictor_init(&e->predictor, &o);
+    if (st != SB_OK)
+        return st;
+    e->buffer =
+        sb_malloc(SB_ENSEMBLE_CHUNK, (size_t)sb_ensemble_inputs(e) * m->info.height *
+                                         m->info.width * sizeof(float));
+    return e->buffer ? SB_OK
+                     : sb_fail(SB_ENOMEM, "no memory to predict %d examples",
+                               SB_ENSEMBLE_CHUNK);
+}
+
+void sb_ensemble_fini(struct sb_ensemble *e)
+{
+    if (!e)
+        return;
+    sb_predictor_fini(&e->predictor);
+    sb_loaded_fini(&e->loaded);
+    sb_free(e->buffer);
+    sb_free(e->part);
+    *e = (struct sb_ensemble){0};
+}
+
+sb_status sb_ensemble_check(const struct sb_ensemble *e, const struct sb_dataset *d)
+{
+    const struct sb_model_info *i = &e->model->info;
+    uint32_t channels = sb_ensemble_inputs(e);
+    if (d->channels != channels || d->height != i->height || d->width != i->width)
+        return sb_fail(
+            SB_EARG, "%s: examples are %u x %u x %u, the model takes %u x %u x %u",
+            d->path, d->channels, d->height, d->width, channels, i->height, i->width);
+    if (d->n == 0)
+        return sb_fail(SB_EARG, "%s: there are no examples in it", d->path);
+    return SB_OK;
+}
+
+/* ---- examples ------------------------------------------------------------------------ */
+
+/* Examples at .. at + n - 1 of the chosen ones. */
+static sb_status predict_chunk(struct sb_ensemble *e, const struct sb_chosen *c,
+                               uint32_t at, uint32_t n, float *out)
+{
+    size_t classes = e->model->info.classes;
+    struct sb_input in = sb_gather_input(c->data, e->buffer);
+    struct sb_answers answers = {.members = e->part};
+    sb_status st = sb_gather_run(c->data, c->index ? c->index + at : NULL, at, n,
+                                 e->env->threads, e->buffer);
+    if (st == SB_OK)
+        st = sb_predictor_run(&e->predictor, &in, n, (uint64_t)c->first + at, &answers);
+    for (size_t m = 0; m < e->model->members && st == SB_OK; m++)
+        memcpy(out + (m * c->n + at) * classes, e->part + m * n * classes,
+               n * classes * sizeof *out);
+    return st;
+}
+
+sb_status sb_ensemble_predict(struct sb_ensemble *e, const struct sb_chosen *c,
+                              float *out)
+{
+    sb_status st = SB_OK;
+    for (uint32_t at = 0; at < c->n && st == SB_OK; at += SB_ENSEMBLE_CHUNK) {
+        uint32_t n = c->n - at < SB_ENSEMBLE_CHUNK ? c->n - at : SB_ENSEMBLE_CHUNK;
+        st = predict_chunk(e, c, at, n, out);
+    }
+    return st;
+}

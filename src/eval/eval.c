@@ -1,0 +1,203 @@
+/* eval - see eval.h. */
+#include "eval/eval.h"
+
+#include <stdio.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "eval/parts.h"
+#include "readers/readers.h"
+#include "train/identity.h"
+
+/* ---- what sections share ------------------------------------------------------------- */
+
+void sb_eval_put(struct sb_eval *a, json_t *object, const char *key, json_t *value)
+{
+    if (json_object_set_new(object, key, value) != 0)
+        a->failed = true;
+}
+
+void sb_eval_push(struct sb_eval *a, json_t *array, json_t *value)
+{
+    if (json_array_append_new(array, value) != 0)
+        a->failed = true;
+}
+
+json_t *sb_eval_scores(const struct sb_scores *s, bool brier)
+{
+    json_t *j = json_pack("{s:o, s:o, s:o}", "acc", sb_json_real(s->accuracy), "nll",
+                          sb_json_real(s->nll), "ece", sb_json_real(s->ece));
+    if (j && brier && json_object_set_new(j, "brier", sb_json_real(s->brier)) != 0) {
+        json_decref(j);
+        return NULL;
+    }
+    return j;
+}
+
+json_t *sb_eval_numbers(struct sb_eval *a, const double *x, size_t n)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < n; i++)
+        sb_eval_push(a, list, sb_json_real(x[i]));
+    return list;
+}
+
+sb_status sb_eval_want_images(const struct sb_eval *a, const char *what)
+{
+    const struct sb_dataset *d = a->test.data;
+    if (d->element == SB_BYTES && (d->channels == 1 || d->channels == 3))
+        return SB_OK;
+    return sb_fail(
+        SB_EARG,
+        "%s: %s need images with 1 or 3 channels of bytes; these are %u x %u x "
+        "%u %s",
+        d->path, what, d->channels, d->height, d->width,
+        d->element == SB_BYTES ? "pixels" : "numbers");
+}
+
+void sb_eval_sampling(const struct sb_eval *a, char out[32])
+{
+    static const char *const names[] = {
+        [SB_CONFIG_DRAW] = "draw",
+        [SB_CONFIG_DRAWS] = "draws:",
+        [SB_CONFIG_MEAN] = "mean",
+        [SB_CONFIG_ACTIVATION_NOISE] = "activation-noise",
+    };
+    if (a->ensemble.sampling == SB_CONFIG_DRAWS)
+        snprintf(out, 32, "%s%u", names[SB_CONFIG_DRAWS], a->ensemble.draws);
+    else
+        snprintf(out, 32, "%s", names[a->ensemble.sampling]);
+}
+
+/* ---- opening ------------------------------------------------------------------------- */
+
+static sb_status open_model(struct sb_eval *a)
+{
+    char path[SB_RUN_PATH];
+    sb_status st = sb_run_path(a->o->run, "model.safetensors", path);
+    if (st != SB_OK)
+        return st;
+    if (!sb_file_exists(path))
+        return sb_fail(SB_EARG,
+                       "%s has no model.safetensors: no member is finished; go on with "
+                       "'sebays train %s/recipe.ini --out %s --resume'",
+                       a->o->run, a->o->run, a->o->run);
+    st = sb_model_read(&a->model, path);
+    if (st == SB_OK && a->model.members == 0)
+        st = sb_fail(SB_EARG, "%s has no members", path);
+    return st == SB_OK ? sb_ensemble_init(&a->ensemble, a->env, &a->model,
+                                          &a->o->config->eval, a->o->config->train.batch)
+                       : st;
+}
+
+/* The recipe's test examples, or another set that is read like its training set. */
+static sb_status open_test(struct sb_eval *a)
+{
+    char path[SB_RUN_PATH];
+    struct sb_open_options o = sb_source_options(a->o->config, SB_SPLIT_TEST);
+    o.like = &a->source.train;
+    sb_status st = sb_source_open(&a->source, a->env, a->o->config);
+    a->test = (struct sb_chosen){.data = a->source.test_clean.data,
+                                 .index = a->source.test_index,
+                                 .n = a->source.tests};
+    if (st == SB_OK)
+        st = sb_source_check(&a->source, a->o->run, &a->model.info,
+                             a->o->test ? SB_IDENTITY_OTHER : SB_IDENTITY_EVAL,
+                             a->o->force);
+    if (st == SB_OK && a->o->test) {
+        st = sb_source_find(a->o->config, a->o->test, path, sizeof path);
+        if (st == SB_OK)
+            st = sb_dataset_open_with(&a->other, path, &o);
+        a->test = (struct sb_chosen){.data = &a->other, .n = a->other.n};
+    }
+    if (st == SB_OK)
+        st = sb_ensemble_check(&a->ensemble, a->test.data);
+    if (st == SB_OK && !a->test.data->labels)
+        st = sb_fail(SB_EARG, "%s: its examples have no labels to compare with",
+                     a->test.data->path);
+    if (st == SB_OK && a->test.data->classes > a->model.info.classes)
+        st = sb_fail(SB_EARG, "%s: labels of %u classes, the model knows %u",
+                     a->test.data->path, a->test.data->classes, a->model.info.classes);
+    return st;
+}
+
+static sb_status predict_test(struct sb_eval *a)
+{
+    size_t members = a->model.members, classes = a->model.info.classes, n = a->test.n;
+    a->label = sb_malloc(n, sizeof *a->label);
+    a->prob = sb_malloc(n * classes, members * sizeof *a->prob);
+    a->member = sb_malloc(members, sizeof *a->member);
+    a->sections = json_object();
+    if (!a->label || !a->prob || !a->member || !a->sections)
+        return sb_fail(SB_ENOMEM, "no memory for predictions of %zu examples", n);
+    for (size_t m = 0; m < members; m++)
+        a->member[m] = a->prob + m * n * classes;
+    a->probs = (struct sb_probs){a->member, members, n, classes};
+    for (uint32_t i = 0; i < n; i++)
+        a->label[i] = (int32_t)a->test.data->labels[a->test.index ? a->test.index[i] : i];
+    return sb_ensemble_predict(&a->ensemble, &a->test, a->prob);
+}
+
+static void fini(struct sb_eval *a)
+{
+    sb_ensemble_fini(&a->ensemble);
+    sb_model_fini(&a->model);
+    sb_dataset_fini(&a->other);
+    sb_source_fini(&a->source);
+    sb_free(a->label);
+    sb_free(a->prob);
+    sb_free(a->member);
+    json_decref(a->sections);
+    sb_text_fini(&a->table);
+}
+
+/* ---- the whole ----------------------------------------------------------------------- */
+
+static sb_status sections(struct sb_eval *a)
+{
+    const struct sb_eval_options *o = a->o;
+    bool images = sb_eval_want_images(a, "") == SB_OK; /* what "all" can mean */
+    const char *corrupt = o->corrupt ? o->corrupt : o->all && images ? "generate" : NULL;
+    const char *attack = o->attack ? o->attack : o->all && images ? "fgsm" : NULL;
+    sb_status st = sb_eval_test(a);
+    if (st == SB_OK)
+        st = sb_eval_examples(a);
+    if (st == SB_OK)
+        st = sb_eval_support(a);
+    if (st == SB_OK && (o->oods > 0 || o->all))
+        st = sb_eval_ood(a);
+    if (st == SB_OK && attack)
+        st = sb_eval_attack(a, attack);
+    if (st == SB_OK && corrupt)
+        st = sb_eval_corruption(a, corrupt);
+    if (st == SB_OK)
+        st = sb_eval_trajectory(a);
+    return st;
+}
+
+sb_status sb_eval_run(const struct sb_env *env, const struct sb_eval_options *o,
+                      char **table)
+{
+    struct sb_eval a = {.env = env, .o = o};
+    char sampling[32];
+    *table = NULL;
+    sb_status st = open_model(&a);
+    if (st == SB_OK)
+        st = open_test(&a);
+    if (st == SB_OK)
+        st = predict_test(&a);
+    if (st == SB_OK) {
+        sb_eval_sampling(&a, sampling);
+        sb_text_add(&a.table, "%s: %u examples of %s, sampling %s\n\n", o->run, a.test.n,
+                    a.test.data->path, sampling);
+        st = sections(&a);
+    }
+    if (st == SB_OK)
+        st = sb_eval_write(&a);
+    if (st == SB_OK) {
+        sb_eval_tell_definitions(&a);
+        st = sb_text_take(&a.table, table);
+    }
+    fini(&a);
+    return st;
+}

@@ -1,0 +1,223 @@
+/* net_params - a network's parameters as a list, and what is done to all of them; see net.h
+ * and param.h. */
+#include <math.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "kernels/params.h"
+#include "nn/net.h"
+#include "nn/plan.h"
+
+/* ---- the list ------------------------------------------------------------------------ */
+
+static void set(struct sb_param *p, float *value, float *gradient, float *momentum)
+{
+    p->value = value;
+    p->gradient = gradient;
+    p->momentum = momentum;
+}
+
+/* Where the numbers of a record are. */
+static void attach(const struct sb_net *n, struct sb_param *p)
+{
+    uint32_t k = n->node[p->node].param;
+    struct sb_weight *w = &n->weight[k];
+    struct sb_net_norm *m = &n->norm[k];
+    struct sb_net_scale *s = &n->scale[k];
+    switch (p->role) {
+    case SB_PARAM_MU:
+        set(p, w->mu, w->dmu, w->mu_momentum);
+        break;
+    case SB_PARAM_RHO:
+        set(p, w->rho, w->drho, w->rho_momentum);
+        break;
+    case SB_PARAM_BIAS:
+        set(p, w->bias, w->dbias, w->bias_momentum);
+        break;
+    case SB_PARAM_GAMMA:
+        set(p, m->norm.gamma, m->dgamma, m->gamma_momentum);
+        break;
+    case SB_PARAM_BETA:
+        set(p, m->norm.beta, m->dbeta, m->beta_momentum);
+        break;
+    case SB_PARAM_RUNNING_MEAN:
+        set(p, m->norm.running_mean, NULL, NULL);
+        break;
+    case SB_PARAM_RUNNING_VAR:
+        set(p, m->norm.running_var, NULL, NULL);
+        break;
+    case SB_PARAM_SCALE:
+        set(p, s->mu, s->dmu, s->mu_momentum);
+        p->prior_mean = 1.0f;
+        p->prior_sd = n->arch.node[p->node].scale.prior_sd;
+        break;
+    case SB_PARAM_SCALE_RHO:
+        set(p, s->rho, s->drho, s->rho_momentum);
+        break;
+    case SB_PARAM_SCALE_BIAS:
+        set(p, s->bias, s->dbias, s->bias_momentum);
+        break;
+    case SB_PARAM_KEEP:
+        set(p, n->mask[k].keep, NULL, NULL);
+        break;
+    case SB_PARAM_ROLES:
+        break;
+    }
+}
+
+sb_status sb_net_list_params(struct sb_net *n, const struct sb_net_options *o)
+{
+    sb_status st = sb_param_list_init(&n->params, &n->arch, o->active, o->gauss);
+    for (uint32_t i = 0; i < n->params.n && st == SB_OK; i++)
+        attach(n, &n->params.param[i]);
+    return st;
+}
+
+/* ---- the KL term --------------------------------------------------------------------- */
+
+static struct sb_prior prior_of(const struct sb_param *p, float weights_sd)
+{
+    return p->role == SB_PARAM_MU ? (struct sb_prior){0.0f, weights_sd}
+                                  : (struct sb_prior){p->prior_mean, p->prior_sd};
+}
+
+double sb_net_kl(const struct sb_env *env, const struct sb_net *n, float prior_sd)
+{
+    double sum = 0.0;
+    for (uint32_t i = 0; i < n->params.n; i++) {
+        const struct sb_param *p = &n->params.param[i];
+        if (p->rho != SB_NODE_NONE)
+            sum += sb_params_kl(env, p->value, n->params.param[p->rho].value,
+                                prior_of(p, prior_sd), p->count);
+    }
+    return sum;
+}
+
+static void add_kl(const struct sb_env *env, const struct sb_net *n,
+                   const struct sb_param *p, float factor, float prior_sd)
+{
+    if (p->rho == SB_NODE_NONE)
+        return;
+    const struct sb_param *rho = &n->params.param[p->rho];
+    sb_params_gradient(env, p->value, rho->value, rho->gradient, factor,
+                       prior_of(p, prior_sd), p->gradient, rho->gradient, p->count);
+}
+
+void sb_net_add_kl(const struct sb_env *env, struct sb_net *n, float factor,
+                   float prior_sd)
+{
+    for (uint32_t i = 0; i < n->params.n; i++)
+        add_kl(env, n, &n->params.param[i], factor, prior_sd);
+}
+
+/* ---- steps --------------------------------------------------------------------------- */
+
+static void step(const struct sb_env *env, const struct sb_param *p,
+                 const struct sb_step_rates *r)
+{
+    const float rate[SB_RATE_GROUPS] = {
+        [SB_RATE_MU] = r->sgd.rate, [SB_RATE_RHO] = r->rho, [SB_RATE_SCALE] = r->scale};
+    struct sb_sgd o = r->sgd;
+    o.rate = rate[p->rate];
+    o.decay = p->decays ? o.decay : 0.0f;
+    if (p->gradient)
+        sb_params_sgd(env, &o, p->value, p->gradient, p->momentum, p->count);
+}
+
+void sb_net_step(const struct sb_env *env, struct sb_net *n,
+                 const struct sb_step_rates *r)
+{
+    for (uint32_t i = 0; i < n->params.n; i++)
+        step(env, &n->params.param[i], r);
+    sb_net_refresh(env, n);
+}
+
+/* Whether a record belongs to a weight layer, its bias included. */
+static bool of_weight(const struct sb_net *n, const struct sb_param *p)
+{
+    return n->arch.node[p->node].kind == SB_NODE_WEIGHT;
+}
+
+void sb_net_step_weight(const struct sb_env *env, struct sb_net *n, uint32_t weight,
+                        const struct sb_step_rates *r, float kl_factor, float prior_sd)
+{
+    uint32_t node = n->weight_node[weight];
+    for (uint32_t i = 0; i < n->params.n; i++)
+        if (n->params.param[i].node == node)
+            add_kl(env, n, &n->params.param[i], kl_factor, prior_sd);
+    for (uint32_t i = 0; i < n->params.n; i++)
+        if (n->params.param[i].node == node)
+            step(env, &n->params.param[i], r);
+}
+
+void sb_net_step_others(const struct sb_env *env, struct sb_net *n,
+                        const struct sb_step_rates *r, float kl_factor)
+{
+    for (uint32_t i = 0; i < n->params.n; i++)
+        if (!of_weight(n, &n->params.param[i]))
+            add_kl(env, n, &n->params.param[i], kl_factor, 0.0f);
+    for (uint32_t i = 0; i < n->params.n; i++)
+        if (!of_weight(n, &n->params.param[i]))
+            step(env, &n->params.param[i], r);
+}
+
+/* ---- figures ------------------------------------------------------------------------- */
+
+uint64_t sb_net_active(const struct sb_net *n)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < n->arch.weights; i++)
+        sum += n->weight[i].nnz;
+    return sum;
+}
+
+uint64_t sb_net_weights(const struct sb_net *n)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < n->arch.weights; i++)
+        sum += sb_conv_weights(&n->weight[i].conv);
+    return sum;
+}
+
+double sb_net_macs(const struct sb_net *n, bool dense)
+{
+    double sum = 0.0;
+    for (uint32_t i = 0; i < n->arch.weights; i++) {
+        const struct sb_weight *w = &n->weight[i];
+        double weights = dense ? sb_conv_weights(&w->conv) : w->nnz;
+        sum += weights * w->conv.out_height * w->conv.out_width;
+    }
+    return sum;
+}
+
+size_t sb_net_bytes(const struct sb_net *n)
+{
+    size_t bytes =
+        (n->value_floats + n->gradient_floats) * sizeof(float) + n->scratch_bytes;
+    for (uint32_t i = 0; i < n->arch.weights; i++) {
+        const struct sb_weight *w = &n->weight[i];
+        bool forward = !w->dmu;
+        size_t arrays = forward ? (w->gauss ? 3 : 1) : w->gauss ? 9 : 4;
+        size_t order = forward    ? sizeof(uint16_t) + sizeof(uint32_t)
+                       : w->dense ? 0
+                                  : 2 * sizeof(uint16_t) + 2 * sizeof(uint32_t);
+        bytes += sb_weight_placed(w) * (arrays * sizeof(float) + order);
+    }
+    return bytes;
+}
+
+static bool finite_array(const float *x, size_t n)
+{
+    for (size_t i = 0; x && i < n; i++)
+        if (!isfinite(x[i]))
+            return false;
+    return true;
+}
+
+const char *sb_net_not_finite(const struct sb_net *n)
+{
+    for (uint32_t i = 0; i < n->params.n; i++)
+        if (!finite_array(n->params.param[i].value, n->params.param[i].count))
+            return n->params.param[i].layer;
+    return NULL;
+}

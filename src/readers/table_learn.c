@@ -1,0 +1,326 @@
+/* table_learn - what the columns of a table are, from its own text: twice through it, for
+ * kinds and then for texts. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "data/reader.h"
+#include "readers/table_parts.h"
+#include "readers/table_value.h"
+
+enum {
+    CATEGORIES_MOST = 1000, /* of one column */
+    CLASSES_MOST = 1 << 16,
+    GROUPS_MOST = 1 << 28,
+    SHOWN = 64 /* bytes of a text that a message has room for */
+};
+
+static int shown(const struct sb_field *f)
+{
+    return (int)(f->size < SHOWN ? f->size : SHOWN);
+}
+
+/* ---- roles that are given ---- */
+
+static sb_status no_such_column(const struct sb_table *t, const char *option,
+                                const char *name, size_t size)
+{
+    return sb_fail(SB_EARG,
+                   "%s: data.%s: there is no column %.*s; want %sa number from 1 "
+                   "to %u",
+                   t->begin.name, option, (int)(size < SHOWN ? size : SHOWN), name,
+                   t->own->header ? "a name of its first row or " : "", t->width);
+}
+
+static sb_status choose_label(struct sb_table *t)
+{
+    const char *label = t->o->label ? t->o->label : "";
+    uint32_t at = t->width - 1;
+    if (label[0])
+        at = sb_columns_find(t->own, label, strlen(label));
+    if (at >= t->width)
+        return sb_fail(SB_EARG,
+                       "%s: there is no column %s to be the label; want %sa number from "
+                       "1 to %u",
+                       t->begin.name, label,
+                       t->own->header ? "a name of its first row or " : "", t->width);
+    t->own->column[at].kind = SB_COLUMN_LABEL;
+    t->own->label = t->label = at;
+    return SB_OK;
+}
+
+static sb_status set_role(struct sb_table *t, const char *option, const char *name,
+                          size_t size, enum sb_column_kind kind)
+{
+    uint32_t at = sb_columns_find(t->own, name, size);
+    char title[SB_COLUMN_TITLE];
+    if (at == t->own->count)
+        return no_such_column(t, option, name, size);
+    if (at == t->own->label)
+        return sb_fail(SB_EARG, "%s: data.%s: %s is the label", t->begin.name, option,
+                       sb_columns_title(t->own, at, title));
+    t->own->column[at].kind = kind;
+    return SB_OK;
+}
+
+sb_status sb_table_roles(struct sb_table *t)
+{
+    const char *list = t->o->ignore ? t->o->ignore : "";
+    const char *group = t->o->group ? t->o->group : "";
+    sb_status st = choose_label(t);
+    while (st == SB_OK && *list) {
+        size_t n = strcspn(list, ","), skip = strspn(list, " \t");
+        size_t size = skip < n ? n - skip : 0;
+        while (size > 0 &&
+               (list[skip + size - 1] == ' ' || list[skip + size - 1] == '\t'))
+            size--;
+        if (size > 0)
+            st = set_role(t, "ignore", list + skip, size, SB_COLUMN_UNUSED);
+        list += n + (list[n] == ',');
+    }
+    if (st == SB_OK && group[0])
+        st = set_role(t, "group", group, strlen(group), SB_COLUMN_GROUP);
+    return st;
+}
+
+/* ---- dates and booleans ---- */
+
+static size_t digits(const char *s)
+{
+    return strspn(s, "0123456789");
+}
+
+/* 2024-03-01, 1.3.24, 03/01/2024, 12:30, each perhaps with a time behind it. */
+static bool is_date(const char *s)
+{
+    size_t a = digits(s), b = a >= 1 && a <= 4 ? digits(s + a + (s[a] != '\0')) : 0;
+    char mark = s[a];
+    if (a < 1 || a > 4 || b < 1 || b > 2 || !strchr("-/.:", mark) || mark == '\0')
+        return false;
+    const char *rest = s + a + 1 + b;
+    if (mark == ':')
+        return *rest == '\0' || *rest == ':';
+    size_t c = *rest == mark ? digits(rest + 1) : 0;
+    if (c < 1 || c > 4 || (a <= 2 && c != 2 && c != 4) || (a > 2 && (a != 4 || c > 2)))
+        return false;
+    rest += 1 + c;
+    return *rest == '\0' || *rest == ' ' || *rest == 'T';
+}
+
+/* A column that is only looked at may be anything. */
+static sb_status leave_out(struct sb_column *c, const char *why)
+{
+    c->kind = SB_COLUMN_UNUSED;
+    c->why = why;
+    sb_words_fini(&c->words);
+    return SB_OK;
+}
+
+static sb_status refuse_dates(struct sb_table *t, uint32_t i, const char *text,
+                              uint64_t line)
+{
+    char title[SB_COLUMN_TITLE];
+    bool named = t->own->names.count > i && sb_words_at(&t->own->names, i)[0];
+    if (t->o->look)
+        return leave_out(&t->own->column[i], "dates");
+    char number[16];
+    snprintf(number, sizeof number, "%u", i + 1);
+    return sb_fail(
+        SB_EFORMAT,
+        "%s: %s has dates or times, such as %.*s in line %llu; make numbers of "
+        "them (a year, a month, days since some day), or leave the column out "
+        "with data.ignore = %.*s",
+        t->begin.name, sb_columns_title(t->own, i, title), SHOWN, text,
+        (unsigned long long)line, SHOWN, named ? sb_words_at(&t->own->names, i) : number);
+}
+
+/* One of the texts, if all of them are dates; else NULL. */
+static const char *all_dates(const struct sb_words *w)
+{
+    const char *one = NULL;
+    for (uint32_t k = 0; k < w->count; k++) {
+        const char *text = sb_words_at(w, k);
+        if (text[0] && !is_date(text))
+            return NULL;
+        one = one || !text[0] ? one : text;
+    }
+    return one;
+}
+
+/* 1 or 0 of a pair of words that are true and false; pair: which one. -1: neither. */
+static int boolean_of(const char *text, int *pair)
+{
+    static const char *const words[][2] = {
+        {"false", "true"}, {"no", "yes"}, {"f", "t"}, {"n", "y"}};
+    for (int k = 0; k < 4; k++)
+        for (int value = 0; value < 2; value++)
+            if (strcasecmp(text, words[k][value]) == 0) {
+                *pair = k;
+                return value;
+            }
+    return -1;
+}
+
+/* Both words of one pair are there, and no other, but perhaps in several spellings. */
+static bool all_booleans(const struct sb_words *w)
+{
+    int first = -1;
+    bool there[2] = {false, false};
+    for (uint32_t k = 0; k < w->count; k++) {
+        const char *text = sb_words_at(w, k);
+        int pair = -1, value = boolean_of(text, &pair);
+        if (text[0] == '\0')
+            continue;
+        if (value < 0 || (first >= 0 && pair != first))
+            return false;
+        first = pair;
+        there[value] = true;
+    }
+    return there[0] && there[1];
+}
+
+bool sb_table_boolean(const char *text, size_t size, float *out)
+{
+    char word[8];
+    int pair, value;
+    if (size == 0 || size >= sizeof word)
+        return false;
+    memcpy(word, text, size);
+    word[size] = '\0';
+    value = boolean_of(word, &pair);
+    if (value < 0 && size == 1 && (*text == '0' || *text == '1'))
+        value = *text - '0';
+    *out = (float)value;
+    return value >= 0;
+}
+
+/* ---- texts ---- */
+
+/* A number with a fraction is no class. */
+static sb_status check_class(struct sb_table *t, const struct sb_csv *c,
+                             const struct sb_field *f, uint32_t i)
+{
+    char title[SB_COLUMN_TITLE];
+    double x;
+    bool fraction = sb_csv_number(f->text, f->size, &x) && x != floor(x);
+    if (fraction && t->o->look) {
+        sb_words_fini(&t->own->column[i].words);
+        t->own->column[i].kind = SB_COLUMN_NUMBER;
+        t->own->label = t->label = t->width;
+        return SB_OK;
+    }
+    if (fraction)
+        return sb_fail(SB_EFORMAT,
+                       "%s: line %llu, %s: the label %.*s has a fraction; labels are "
+                       "classes, and data.label says which column has them",
+                       c->name, sb_table_line(c), sb_columns_title(t->use, i, title),
+                       shown(f), f->text);
+    return SB_OK;
+}
+
+static sb_status too_many(struct sb_table *t, uint32_t i, const char *text, uint32_t most)
+{
+    struct sb_column *column = &t->own->column[i];
+    char title[SB_COLUMN_TITLE];
+    if (column->kind == SB_COLUMN_CATEGORY && is_date(text))
+        return refuse_dates(t, i, text, column->odd_line);
+    if (column->kind == SB_COLUMN_CATEGORY && t->o->look)
+        return leave_out(column, "texts");
+    return sb_fail(SB_EFORMAT,
+                   "%s: %s has more than %u different texts; the first that is no "
+                   "number is in line %llu. Correct it, or leave the column out%s",
+                   t->begin.name, sb_columns_title(t->own, i, title), most,
+                   (unsigned long long)column->odd_line,
+                   column->kind == SB_COLUMN_CATEGORY ? " (data.ignore)" : "");
+}
+
+static sb_status add_text(struct sb_table *t, const struct sb_csv *c, struct sb_field *f,
+                          uint32_t i)
+{
+    struct sb_column *column = &t->own->column[i];
+    char buffer[SB_FIELD_MOST], title[SB_COLUMN_TITLE];
+    bool label = column->kind == SB_COLUMN_LABEL;
+    uint32_t number, most = label                             ? CLASSES_MOST
+                            : column->kind == SB_COLUMN_GROUP ? GROUPS_MOST
+                                                              : CATEGORIES_MOST;
+    sb_status st = sb_csv_text(c, f, buffer);
+    if (st != SB_OK)
+        return st;
+    if (sb_csv_missing(f))
+        f->size = 0; /* one text for all ways to say so */
+    if (!sb_names_is_utf8(f->text, f->size) ||
+        (label && !sb_names_valid(f->text, f->size)))
+        return sb_fail(SB_EFORMAT, "%s: line %llu, %s: the text is not UTF-8%s", c->name,
+                       sb_table_line(c), sb_columns_title(t->own, i, title),
+                       label ? " without control characters" : "");
+    st = sb_words_add(&column->words, f->text, f->size, &number);
+    if (st == SB_OK && column->words.count > most)
+        return too_many(t, i, sb_words_at(&column->words, number), most);
+    return st;
+}
+
+/* ---- twice through ---- */
+
+/* First time: which columns are numbers; the label's and the group's texts. */
+static sb_status learn_kind(struct sb_table *t, void *context, const struct sb_csv *c,
+                            struct sb_field *f, uint32_t i)
+{
+    (void)context;
+    struct sb_column *column = &t->own->column[i];
+    double x;
+    if (column->kind == SB_COLUMN_UNUSED)
+        return SB_OK;
+    bool named = column->kind == SB_COLUMN_LABEL || column->kind == SB_COLUMN_GROUP;
+    if (sb_csv_missing(f)) {
+        if (named || !t->o->impute)
+            return sb_table_missing(t->use, c, i);
+        return SB_OK;
+    }
+    if (column->kind == SB_COLUMN_NUMBER && !sb_csv_number(f->text, f->size, &x)) {
+        column->kind = SB_COLUMN_CATEGORY;
+        column->odd_line = c->row_line;
+    }
+    if (!named)
+        return SB_OK;
+    column->odd_line = column->odd_line ? column->odd_line : c->row_line;
+    sb_status st = column->kind == SB_COLUMN_LABEL ? check_class(t, c, f, i) : SB_OK;
+    return st == SB_OK && column->kind != SB_COLUMN_NUMBER ? add_text(t, c, f, i) : st;
+}
+
+/* Second time: the texts of categories. */
+static sb_status learn_text(struct sb_table *t, void *context, const struct sb_csv *c,
+                            struct sb_field *f, uint32_t i)
+{
+    (void)context;
+    return t->own->column[i].kind == SB_COLUMN_CATEGORY ? add_text(t, c, f, i) : SB_OK;
+}
+
+/* Texts in order; those that mean true and false are none. */
+static sb_status conclude(struct sb_table *t, uint32_t i)
+{
+    struct sb_column *column = &t->own->column[i];
+    const char *date =
+        column->kind == SB_COLUMN_CATEGORY ? all_dates(&column->words) : NULL;
+    if (date)
+        return refuse_dates(t, i, date, column->odd_line);
+    if (column->kind == SB_COLUMN_CATEGORY && all_booleans(&column->words)) {
+        column->kind = SB_COLUMN_BOOLEAN;
+        sb_words_fini(&column->words);
+    }
+    return column->kind == SB_COLUMN_GROUP ? SB_OK : sb_words_sort(&column->words);
+}
+
+sb_status sb_table_learn(struct sb_table *t)
+{
+    bool categories = false;
+    sb_status st = sb_table_each(t, learn_kind, NULL);
+    for (uint32_t i = 0; i < t->width; i++)
+        categories |= t->own->column[i].kind == SB_COLUMN_CATEGORY;
+    if (st == SB_OK && categories)
+        st = sb_table_each(t, learn_text, NULL);
+    for (uint32_t i = 0; i < t->width && st == SB_OK; i++)
+        st = conclude(t, i);
+    t->own->impute = t->o->impute;
+    return st == SB_OK ? sb_columns_number(t->own, t->begin.name) : st;
+}
