@@ -100,7 +100,7 @@ SB_INLINE void ask_for_dy(const struct sb_runs *r, const float *dy, size_t pitch
 SB_INLINE void contract_by(const struct sb_runs *r, const float *dy, size_t dy_row,
                            size_t dy_pitch, float *const to[2], const size_t step)
 {
-    float *at[2] = {to[0], to[1]};
+    float *at[2] = {to[0], VF_LANES > 8 ? to[1] : NULL};
     for (size_t i = 0; i < r->count; i++) {
         const struct sb_run *run = &r->run[i];
         if (i + 2 < r->count) {
