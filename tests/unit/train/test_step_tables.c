@@ -30,7 +30,7 @@ static const struct trial trials[] = {
 
 static const uint32_t batches[STEPS] = {37, 16, MOST, 3};
 
-/* That share of every layer, so that none runs on BLAS, whose bits are its own. */
+/* That share of every layer, so that none is dense: test_net_isa has dense ones. */
 static sb_status thin_all(const struct sb_weight_shape *shape, size_t layers,
                           double density, struct sb_allocation *out)
 {
