@@ -56,6 +56,7 @@ static const struct flag {
      offsetof(struct cli_args, probabilities)},
     {"--members", NULL, CLI_PREDICT, SWITCH, offsetof(struct cli_args, members)},
     {"--mpi", "NAME", CLI_MPI, MAYBE, offsetof(struct cli_args, mpi)},
+    {"--from", "RUN", CLI_MPI, TEXT, offsetof(struct cli_args, from)},
     {"--mpi-limit", "SECONDS", CLI_MPI, TEXT, offsetof(struct cli_args, mpi_limit)},
     {"--vary", "section.key=v1,v2,...", CLI_VARY, LIST,
      offsetof(struct cli_args, varied)},

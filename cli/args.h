@@ -44,7 +44,7 @@ enum cli_flags {
     CLI_IGNORE = 1 << 29,   /* --ignore COLUMN,... */
     CLI_MEMBER = 1 << 27,   /* --member N */
     CLI_SIGMA = 1 << 28,    /* --sigma */
-    CLI_MPI = 1 << 30       /* --mpi[=NAME], --mpi-limit SECONDS */
+    CLI_MPI = 1 << 30       /* --mpi[=NAME], --mpi-limit SECONDS, --from RUN */
 };
 
 /* The values of a flag that may be repeated. */
@@ -78,6 +78,7 @@ struct cli_args {
     const char *reject_above;
     const char *keep;
     const char *member;
+    const char *from;
     const char *mpi;
     const char *mpi_limit;
     struct cli_list sets;   /* "section.key=value" */

@@ -166,6 +166,11 @@ struct sebays_run_options {
                               called, and nothing is looked for. NULL: find data.set */
     bool force; /* resume although the data changed, if its shape and size did not */
     const struct sebays_ranks *ranks; /* who trains together; NULL: this process alone */
+    bool one_member; /* train `member` alone, of a method that trains members apart;
+                               sebays_merge makes the run of all */
+    uint32_t member; /* from 0 */
+    const char
+        *dense_from; /* of ltr's: the run that has its dense stage; NULL: train it */
 };
 
 /* Figures on the test set: accuracy, negative log-likelihood, expected calibration error,
@@ -182,6 +187,14 @@ struct sebays_result;
  * stop: a checkpoint was written, and resume goes on from there. */
 sebays_status sebays_train(const struct sebays_recipe *recipe,
                            const struct sebays_run_options *options,
+                           struct sebays_result **out);
+
+/* Makes the run of members that were trained alone (one_member), each into one of these
+ * directories, in any order: the same model.safetensors, to the bit, as of a run that trained
+ * them one after the other. options as for sebays_train. */
+sebays_status sebays_merge(const struct sebays_recipe *recipe,
+                           const struct sebays_run_options *options,
+                           const char *const *runs, size_t count,
                            struct sebays_result **out);
 
 /* The result of a finished run, from its results.json. */
