@@ -212,6 +212,14 @@ double sebays_result_density(const struct sebays_result *result);
 sebays_status sebays_plan(const struct sebays_recipe *recipe,
                           const struct sebays_run_options *options, char **out);
 
+/* What a step and the run would take if so many processes shared it: ranks [count], and a
+ * network of so many bits a second and seconds of latency between them. A rank's share of the
+ * batch is measured here, with the recipe's threads; what they exchange is counted. */
+sebays_status sebays_forecast(const struct sebays_recipe *recipe,
+                              const struct sebays_run_options *options,
+                              const uint32_t *ranks, size_t count, double bits,
+                              double latency, char **out);
+
 /* ---- evaluation ---- */
 
 /* What is evaluated besides the test set, and how. Zeroed is a good start. */

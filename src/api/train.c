@@ -207,6 +207,30 @@ sebays_status sebays_plan(const struct sebays_recipe *recipe,
     SB_NEED(recipe);
     sb_status st = begin(&c, recipe, options ? options : &none);
     if (st == SB_OK)
-        st = sb_run_plan(&c.env, &c.config, recipe->recipe.method, out);
+        st = sb_run_plan(&c.env, &c.config, recipe->recipe.method,
+                         sb_callbacks_progress(&c.callbacks), out);
+    return (sebays_status)st;
+}
+
+sebays_status sebays_forecast(const struct sebays_recipe *recipe,
+                              const struct sebays_run_options *options,
+                              const uint32_t *ranks, size_t count, double bits,
+                              double latency, char **out)
+{
+    struct call c;
+    struct sebays_run_options none = {0};
+    struct sb_network network = {bits, latency};
+    SB_NEED(out);
+    *out = NULL;
+    SB_NEED(recipe);
+    SB_NEED(ranks);
+    if (count > SB_API_THREADS)
+        return (sebays_status)sb_fail(SB_EARG, "a forecast has at most %d rows",
+                                      SB_API_THREADS);
+    sb_status st = begin(&c, recipe, options ? options : &none);
+    if (st == SB_OK)
+        st = sb_run_forecast(&c.env, &c.config, recipe->recipe.method,
+                             sb_callbacks_progress(&c.callbacks), ranks, count, &network,
+                             out);
     return (sebays_status)st;
 }

@@ -65,6 +65,20 @@ void sb_run_result_fini(struct sb_run_result *r);
 /* What a run would take, as text for people: parameters, weights that exist, memory, and
  * an estimate of the time from a few real steps. The caller owns *out (sb_free). */
 sb_status sb_run_plan(const struct sb_env *env, const struct sb_config *c,
-                      const struct sb_method *m, char **out);
+                      const struct sb_method *m, struct sb_progress *progress,
+                      char **out);
+
+/* A network between machines. */
+struct sb_network {
+    double bits;    /* a second, each way */
+    double latency; /* seconds until a small message has arrived */
+};
+
+/* What so many processes would take together, as text for people: a rank's share of the batch
+ * is measured, what they exchange is counted. The caller owns *out (sb_free). */
+sb_status sb_run_forecast(const struct sb_env *env, const struct sb_config *c,
+                          const struct sb_method *m, struct sb_progress *progress,
+                          const uint32_t *ranks, size_t count,
+                          const struct sb_network *network, char **out);
 
 #endif
