@@ -84,6 +84,7 @@ sebays_status sebays_train(const struct sebays_recipe *recipe,
         .resume = options->resume,
         .force = options->force,
         .progress = sb_callbacks_progress(&c.callbacks),
+        .version = sebays_version(),
     };
     st = sb_run_train(&c.env, &c.config, recipe->recipe.method, &o, &result->run);
     if (st == SB_OK) {

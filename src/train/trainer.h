@@ -10,8 +10,8 @@
  *     model.safetensors           the members
  *     results.json                figures on the test set
  *
- * A run is a function of its recipe alone: thread count, kernels and interruptions do not
- * change a bit of the model.
+ * A run is a function of its recipe alone: thread count, kernels, interruptions and how many
+ * processes share it (env->comm; together.h) do not change a bit of the model.
  */
 #ifndef SB_TRAIN_TRAINER_H
 #define SB_TRAIN_TRAINER_H
@@ -33,6 +33,7 @@ struct sb_run_options {
     bool resume;
     bool force;                   /* resume with other data where that can be */
     struct sb_progress *progress; /* may be NULL */
+    const char *version;          /* of the library, which processes compare */
 };
 
 struct sb_run_result {
