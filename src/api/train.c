@@ -71,6 +71,7 @@ static sb_status carry_out(struct call *c, const struct sebays_recipe *recipe,
         .one_member = options->one_member,
         .member = options->member,
         .dense_from = options->dense_from,
+        .version = sebays_version(),
     };
     const struct sb_method *m = recipe->recipe.method;
     if (st == SB_OK)

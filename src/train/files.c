@@ -10,6 +10,7 @@
 #include "model/model.h"
 #include "train/growth.h"
 #include "train/state.h"
+#include "train/together.h"
 
 /* ---- checkpoints --------------------------------------------------------------------- */
 
@@ -94,12 +95,12 @@ sb_status sb_trainer_save(struct sb_trainer *t)
 {
     t->at.saves++;
     t->saved = sb_trainer_clock();
-    return save_as(t, NULL);
+    return sb_together_writes(t) ? save_as(t, NULL) : SB_OK;
 }
 
 sb_status sb_trainer_write_epoch(struct sb_trainer *t, const char *path)
 {
-    return save_as(t, path);
+    return sb_together_writes(t) ? save_as(t, path) : SB_OK;
 }
 
 /* ---- taking up ------------------------------------------------------------------------ */
@@ -133,7 +134,7 @@ sb_status sb_trainer_go_back(struct sb_trainer *t, const char *path)
     if (st != SB_OK)
         return st;
     sb_net_refresh(t->env, &t->net);
-    return sb_trainer_cut_records(t);
+    return sb_together_writes(t) ? sb_trainer_cut_records(t) : SB_OK;
 }
 
 sb_status sb_trainer_take_kept(struct sb_trainer *t, const char *directory)
@@ -184,21 +185,26 @@ static sb_status resume(struct sb_trainer *t)
                      (unsigned long long)t->at.stage + 1, t->schedule.stages,
                      sb_trainer_stage(t)->name, (unsigned long long)t->at.epoch + 1,
                      (unsigned long long)t->at.batch + 1);
-    return sb_trainer_cut_records(t);
+    st = sb_together_check_position(t);
+    return st == SB_OK && sb_together_writes(t) ? sb_trainer_cut_records(t) : st;
 }
 
 sb_status sb_trainer_begin_files(struct sb_trainer *t)
 {
     const struct sb_run_options *o = t->options;
     char path[SB_RUN_PATH];
-    bool go_on;
-    sb_status st = sb_trainer_enter_directory(t, &go_on);
+    bool go_on = false;
+    sb_status st = sb_together_writes(t) ? sb_trainer_enter_directory(t, &go_on) : SB_OK;
+    if (st == SB_OK)
+        st = sb_together_agree(t, "the run directory", &go_on);
     if (st != SB_OK || go_on)
         return st == SB_OK ? resume(t) : st;
     if (o->dense_from)
         st = sb_trainer_take_kept(t, o->dense_from);
     if (st != SB_OK)
         return st;
+    if (!sb_together_writes(t))
+        return SB_OK;
     st = sb_trainer_cut_records(t); /* not yet a checkpoint: from the start */
     if (st == SB_OK)
         st = sb_run_path(t->options->out, "recipe.ini", path);
@@ -211,6 +217,8 @@ sb_status sb_trainer_write_model(struct sb_trainer *t)
 {
     struct sb_model m;
     char path[SB_RUN_PATH];
+    if (!sb_together_writes(t))
+        return SB_OK;
     sb_status st = sb_trainer_model(t, t->trained, t->trained_count, &m);
     if (st == SB_OK)
         st = sb_run_path(t->options->out, "model.safetensors", path);
@@ -230,6 +238,8 @@ static json_t *scores_json(const struct sb_scores *s)
 sb_status sb_trainer_write_results(struct sb_trainer *t, const struct sb_run_result *r)
 {
     char path[SB_RUN_PATH], *text = NULL;
+    if (!sb_together_writes(t))
+        return SB_OK;
     json_t *members = json_array();
     for (uint32_t i = 0; members && i < r->members; i++)
         json_array_append_new(members, scores_json(&r->member[i]));

@@ -244,6 +244,7 @@ sb_status sb_run_forecast(const struct sb_env *env, const struct sb_config *c,
                           const struct sb_network *network, char **out)
 {
     struct traffic traffic;
+    struct sb_env alone = *env; /* a rank's share is one process' here */
     struct forecast p = {.rows = count + 1, .traffic = &traffic, .network = network};
     *out = NULL;
     if (!(network->bits > 0.0) || !isfinite(network->bits) || !(network->latency >= 0.0))
@@ -253,10 +254,11 @@ sb_status sb_run_forecast(const struct sb_env *env, const struct sb_config *c,
     sb_status st =
         row ? list_rows(c, ranks, count, row)
             : sb_fail(SB_ENOMEM, "no memory for a forecast of %zu rows", count);
+    alone.comm = NULL;
     if (st == SB_OK)
-        st = count_steps(env, c, m, &p.steps);
+        st = count_steps(&alone, c, m, &p.steps);
     if (st == SB_OK)
-        st = measure(env, c, m, progress, row, p.rows, network, &traffic);
+        st = measure(&alone, c, m, progress, row, p.rows, network, &traffic);
     p.row = row;
     if (st == SB_OK)
         st = write_text(env, c, m, &p, out);

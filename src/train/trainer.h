@@ -10,8 +10,8 @@
  *     model.safetensors           the members
  *     results.json                figures on the test set
  *
- * A run is a function of its recipe alone: thread count, kernels and interruptions do not
- * change a bit of the model.
+ * A run is a function of its recipe alone: thread count, kernels, interruptions and how many
+ * processes share it (env->comm; together.h) do not change a bit of the model.
  */
 #ifndef SB_TRAIN_TRAINER_H
 #define SB_TRAIN_TRAINER_H
@@ -37,6 +37,7 @@ struct sb_run_options {
     uint32_t member; /* from 0 */
     const char
         *dense_from; /* of ltr's: the run that has its dense stage; NULL: train it */
+    const char *version;          /* of the library, which processes compare */
 };
 
 struct sb_run_result {
