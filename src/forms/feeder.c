@@ -45,3 +45,24 @@ struct sb_fed sb_feeder_run(struct sb_feeder *f, const struct sb_env *env, uint6
         memcpy(f->label + (size_t)h * x->batch, label, x->batch * sizeof *label);
     return (struct sb_fed){x, f->heads > 1 ? f->label : label};
 }
+
+bool sb_feeder_plain(const struct sb_feeder *f)
+{
+    return sb_form_of(f->form.kind)->feed == NULL;
+}
+
+struct sb_fed sb_feeder_share(struct sb_feeder *f, struct sb_fed fed, uint32_t first,
+                              uint32_t n)
+{
+    uint32_t rows = fed.rows->batch;
+    if (sb_feeder_plain(f))
+        return fed;
+    f->some = f->rows;
+    if (n > 0)
+        f->some.data = sb_act_plane(&f->rows, first / f->rows.lanes, 0);
+    sb_act_set_batch(&f->some, n);
+    for (uint32_t h = 0; h < f->heads && n > 0; h++) /* where they come from is behind */
+        memmove(f->label + (size_t)h * n, f->label + (size_t)h * rows + first,
+                n * sizeof *f->label);
+    return (struct sb_fed){&f->some, f->label};
+}

@@ -1,7 +1,10 @@
 /* loss - see loss.h. One thread: a batch of logits is small. */
 #include "kernels/loss.h"
 
+#include <string.h>
+
 #include "kernels/kernels.h"
+#include "kernels/spread.h"
 
 static sb_status check(const struct sb_act *p, const uint32_t *label,
                        const struct sb_act *d)
@@ -63,11 +66,20 @@ sb_status sb_loss_softmax(const struct sb_env *env, const struct sb_shards *shar
         return st;
     uint32_t rows = sb_shards_rows(shards, logits->batch);
     uint32_t n = sb_shards_of(shards, logits->batch), begin, end;
+    struct sb_spread *spread = shards ? shards->spread : NULL;
     struct sb_tree_sums sums = {.tree.parts = 0};
     for (uint32_t i = 0; i < n; i++) {
         sb_shards_blocks(shards, logits, i, &begin, &end);
         sb_tree_sums_push(&sums, (struct sb_subtree){0, (shards ? shards->first : 0) + i},
                           softmax_blocks(env, logits, label, begin, end, rows, d), 0.0);
+    }
+    if (spread) {
+        memcpy(sb_spread_begin(spread, 1), sums.sum,
+               sums.tree.parts * sizeof sums.sum[0]);
+        st = sb_spread_gather(spread, "losses");
+        if (st != SB_OK)
+            return st;
+        sb_spread_sum(spread, 0, &sums);
     }
     sb_tree_sums_end(&sums);
     *loss = sums.sum[0][0] / rows;

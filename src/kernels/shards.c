@@ -4,6 +4,7 @@
 #include <assert.h>
 
 #include "base/threads.h"
+#include "kernels/spread.h"
 
 /* ---- rows ---------------------------------------------------------------------------- */
 
@@ -103,7 +104,7 @@ struct addition {
     uint32_t last, times; /* which sum is added to the one before it, and how often on */
 };
 
-static float *place(const struct sb_fold *f, uint32_t i)
+float *sb_fold_place(const struct sb_fold *f, uint32_t i)
 {
     return i == 0 ? f->first : f->more + (i - 1) * f->stride;
 }
@@ -114,8 +115,8 @@ static void add_piece(void *context, size_t chunk, int worker)
     const struct addition *a = context;
     size_t begin = chunk * PIECE, left = a->f->n - begin, n = left < PIECE ? left : PIECE;
     for (uint32_t k = 0; k < a->times; k++) {
-        float *to = place(a->f, a->last - k - 1) + begin;
-        const float *from = place(a->f, a->last - k) + begin;
+        float *to = sb_fold_place(a->f, a->last - k - 1) + begin;
+        const float *from = sb_fold_place(a->f, a->last - k) + begin;
         for (size_t i = 0; i < n; i++)
             to[i] += from[i];
     }
@@ -131,7 +132,7 @@ static void add_sums(const struct sb_env *env, const struct sb_fold *f, uint32_t
 
 float *sb_fold_next(const struct sb_fold *f)
 {
-    return place(f, f->tree.parts);
+    return sb_fold_place(f, f->tree.parts);
 }
 
 void sb_fold_push(const struct sb_env *env, struct sb_fold *f, struct sb_subtree part)
@@ -140,9 +141,13 @@ void sb_fold_push(const struct sb_env *env, struct sb_fold *f, struct sb_subtree
     add_sums(env, f, last, sb_tree_push(&f->tree, part));
 }
 
-void sb_fold_end(const struct sb_env *env, struct sb_fold *f)
+sb_status sb_fold_end(const struct sb_env *env, const struct sb_shards *s,
+                      struct sb_fold *f, const char *what)
 {
+    if (s && s->spread)
+        return sb_spread_fold(env, s->spread, f, what);
     if (f->tree.parts > 1)
         add_sums(env, f, f->tree.parts - 1, f->tree.parts - 1);
     f->tree.parts = f->tree.parts > 0;
+    return SB_OK;
 }

@@ -24,14 +24,18 @@
 #include <stdint.h>
 
 #include "base/env.h"
+#include "base/status.h"
 #include "kernels/act.h"
 #include "kernels/partials.h"
+
+struct sb_spread;
 
 /* Of a batch, as one process sees it. Zeroed: all rows are one shard. */
 struct sb_shards {
     uint32_t width; /* rows of a shard, a multiple of SB_PARTIALS; 0: no limit */
     uint32_t first; /* number of the first shard that is here */
     uint32_t rows;  /* of the whole batch; 0: they are all here */
+    struct sb_spread *spread; /* who has the others (spread.h); NULL: they are all here */
 };
 
 /* Rows of a shard when a full batch of `rows` is cut into at most `shards`: a multiple of
@@ -105,13 +109,16 @@ struct sb_fold {
     struct sb_tree tree;
 };
 
-/* Where the next sum is to be put. */
+/* Where the i-th of the sums beside each other is, and where the next is to be put. */
+float *sb_fold_place(const struct sb_fold *f, uint32_t i);
 float *sb_fold_next(const struct sb_fold *f);
 
 /* It is there. */
 void sb_fold_push(const struct sb_env *env, struct sb_fold *f, struct sb_subtree part);
 
-/* Over all that came, in f->first. */
-void sb_fold_end(const struct sb_env *env, struct sb_fold *f);
+/* Over all shards of the batch, in f->first. s may be NULL: all have come. what: in
+ * sentences about exchanges. */
+sb_status sb_fold_end(const struct sb_env *env, const struct sb_shards *s,
+                      struct sb_fold *f, const char *what);
 
 #endif

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "kernels/spread.h"
 #include "nn/fuse.h"
 #include "nn/plan.h"
 #include "nn/rows.h"
@@ -135,6 +136,10 @@ sb_status sb_net_init(struct sb_net *n, const struct sb_net_options *o)
     if (st != SB_OK)
         return st;
     bool predicts = o->inference || o->single || o->parameters || o->shared;
+    if (!predicts)
+        st = sb_net_plan_share(n, o);
+    if (st != SB_OK)
+        return st;
     if (predicts)
         sb_net_fuse(n);
     else
@@ -151,7 +156,7 @@ sb_status sb_net_init(struct sb_net *n, const struct sb_net_options *o)
         st = sb_net_plan_sums(n);
     if (st != SB_OK)
         return st;
-    sb_net_set_batch(n, n->max_batch);
+    sb_net_set_rows(n, n->spread ? o->max_batch : n->max_batch);
     if (o->shared)
         sb_net_share(n, &o->shared[0]);
     return SB_OK;
@@ -192,6 +197,8 @@ void sb_net_fini(struct sb_net *n)
     sb_free(n->values);
     sb_free(n->gradients);
     sb_free(n->sums);
+    sb_spread_fini(n->spread);
+    sb_free(n->spread);
     sb_arch_fini(&n->arch);
     *n = (struct sb_net){0};
 }
@@ -243,8 +250,25 @@ void sb_net_set_batch(struct sb_net *n, uint32_t batch)
         sb_act_set_batch(&n->head[i].probabilities, batch);
     }
     n->input = n->node[0].y;
-    n->shards.first = 0;
-    n->shards.rows = batch;
+    if (!n->spread)
+        n->shards.rows = batch;
+}
+
+uint32_t sb_net_share_of(const struct sb_net *n, uint32_t rows, uint32_t *first)
+{
+    *first = 0;
+    return n->spread ? sb_spread_rows(n->spread, rows, first) : rows;
+}
+
+void sb_net_set_rows(struct sb_net *n, uint32_t rows)
+{
+    uint32_t first;
+    sb_net_set_batch(n, sb_net_share_of(n, rows, &first));
+    if (!n->spread)
+        return;
+    n->shards.rows = rows;
+    n->shards.first = first / n->shards.width;
+    sb_spread_set(n->spread, rows);
 }
 
 struct sb_act sb_net_head_view(const struct sb_net *n, const struct sb_act *a, uint32_t i)

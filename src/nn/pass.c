@@ -231,8 +231,7 @@ static sb_status backward_node(const struct backward *b, uint32_t i)
     case SB_NODE_MEAN_POOL:
         return sb_pool_mean_backward(b->env, &node->dy, &in->dy);
     case SB_NODE_SCALE:
-        sb_scale_backward(b->env, n, i);
-        return SB_OK;
+        return sb_scale_backward(b->env, n, i);
     case SB_NODE_MASK:
         sb_mask_backward(b->env, n, i);
         return SB_OK;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "kernels/spread.h"
 #include "nn/fuse.h"
 #include "nn/rows.h"
 
@@ -414,12 +415,39 @@ static size_t longest_sum(const struct sb_net *n)
     return most;
 }
 
+sb_status sb_net_plan_share(struct sb_net *n, const struct sb_net_options *o)
+{
+    uint32_t first;
+    if (sb_comm_size(o->comm) < 2)
+        return SB_OK;
+    n->spread = sb_calloc(1, sizeof *n->spread);
+    if (!n->spread)
+        return sb_fail(SB_ENOMEM, "no memory to share batches");
+    sb_status st = sb_spread_init(n->spread, o->comm, o->shard, o->max_batch);
+    if (st != SB_OK)
+        return st;
+    n->shards.spread = n->spread;
+    n->max_batch = sb_spread_rows(n->spread, o->max_batch, &first);
+    n->shards.first = first / o->shard;
+    return SB_OK;
+}
+
+static sb_status plan_exchange(struct sb_net *n)
+{
+    size_t sums = 1; /* the loss */
+    for (uint32_t i = 0; i < n->arch.norms; i++)
+        sums = n->norm[i].norm.channels > sums ? n->norm[i].norm.channels : sums;
+    return n->spread ? sb_spread_reserve(n->spread, sums, n->sum_floats) : SB_OK;
+}
+
 sb_status sb_net_plan_sums(struct sb_net *n)
 {
-    uint32_t places = sb_tree_places(0, sb_shards_of(&n->shards, n->max_batch));
+    uint32_t places =
+        sb_tree_places(n->shards.first, sb_shards_of(&n->shards, n->max_batch));
     n->sum_floats = longest_sum(n);
-    if (places < 2)
-        return SB_OK;
+    sb_status st = plan_exchange(n);
+    if (st != SB_OK || places < 2)
+        return st;
     n->sums = sb_calloc(places - 1, n->sum_floats * sizeof *n->sums);
     return n->sums ? SB_OK
                    : sb_fail(SB_ENOMEM, "no memory for gradients of shards: %zu MB",

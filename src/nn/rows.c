@@ -189,7 +189,7 @@ static void sum_rows(const struct sb_net *n, uint32_t node, struct row_range r, 
 }
 
 /* Their sum over shards. */
-static void fold_rows(const struct sb_env *env, struct sb_net *n, uint32_t node)
+static sb_status fold_rows(const struct sb_env *env, struct sb_net *n, uint32_t node)
 {
     const struct sb_net_scale *s = &n->scale[n->node[node].param];
     struct sb_fold f = {.n = sb_scale_gradient_floats(&n->arch.node[node]),
@@ -197,16 +197,16 @@ static void fold_rows(const struct sb_env *env, struct sb_net *n, uint32_t node)
                         .more = n->sums,
                         .stride = n->sum_floats};
     uint32_t rows = s->factor.batch, shards = sb_shards_of(&n->shards, rows);
-    uint32_t width = shards > 1 ? n->shards.width : rows;
+    uint32_t width = n->shards.width;
     for (uint32_t i = 0; i < shards; i++) {
         struct row_range r = {i * width, i + 1 < shards ? (i + 1) * width : rows};
         sum_rows(n, node, r, sb_fold_next(&f));
         sb_fold_push(env, &f, (struct sb_subtree){0, n->shards.first + i});
     }
-    sb_fold_end(env, &f);
+    return sb_fold_end(env, &n->shards, &f, "gradients of scales");
 }
 
-void sb_scale_backward(const struct sb_env *env, struct sb_net *n, uint32_t i)
+sb_status sb_scale_backward(const struct sb_env *env, struct sb_net *n, uint32_t i)
 {
     const struct sb_arch_node *d = &n->arch.node[i];
     struct sb_net_node *node = &n->node[i], *in = &n->node[d->in];
@@ -219,7 +219,7 @@ void sb_scale_backward(const struct sb_env *env, struct sb_net *n, uint32_t i)
                                  .dfactor = &s->dfactor,
                                  .dshift = s->bias ? &s->dshift : NULL};
     sb_rows_scale_backward(env, &b);
-    fold_rows(env, n, i);
+    return fold_rows(env, n, i);
 }
 
 /* ---- masks --------------------------------------------------------------------------- */

@@ -28,7 +28,7 @@ void sb_scale_start(struct sb_net_scale *s, const struct sb_arch_node *d, uint64
 
 sb_status sb_scale_forward(const struct sb_env *env, struct sb_net *n, uint32_t i,
                            const struct sb_pass *p);
-void sb_scale_backward(const struct sb_env *env, struct sb_net *n, uint32_t i);
+sb_status sb_scale_backward(const struct sb_env *env, struct sb_net *n, uint32_t i);
 sb_status sb_mask_forward(const struct sb_env *env, struct sb_net *n, uint32_t i,
                           const struct sb_pass *p);
 void sb_mask_backward(const struct sb_env *env, struct sb_net *n, uint32_t i);

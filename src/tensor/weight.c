@@ -299,8 +299,7 @@ static sb_status fold_shards(const struct sb_env *env, const struct sb_weight *w
         sb_fold_push(env, f,
                      (struct sb_subtree){0, (o->shards ? o->shards->first : 0) + i});
     }
-    sb_fold_end(env, f);
-    return SB_OK;
+    return sb_fold_end(env, o->shards, f, "gradients of weights");
 }
 
 sb_status sb_weight_backward(const struct sb_env *env, struct sb_weight *w,

@@ -9,6 +9,7 @@
 #include "predict/sampling.h"
 #include "predict/source.h"
 #include "train/state.h"
+#include "train/together.h"
 
 /* The recipe's way of using a posterior. */
 static struct sb_sampling sampling_of(const struct sb_trainer *t)
@@ -84,6 +85,8 @@ static sb_status predict_member(const struct sb_trainer *t, const struct sb_mode
                                  .gauss = s.kind == SB_SAMPLE_NOISE};
     struct sb_net net;
     sb_status st = sb_model_net(model, m, &plan, &net);
+    uint32_t all = job.n;
+    sb_together_part(t, all, &job.first, &job.n);
     job.net = &net;
     job.noise = plan.gauss;
     job.seed = member->sample_seed;
@@ -98,7 +101,10 @@ static sb_status predict_member(const struct sb_trainer *t, const struct sb_mode
             sb_predict_add(out, draw, n, s.draws);
     }
     sb_net_fini(&net);
-    return st;
+    if (st == SB_OK)
+        st = sb_together_gather(t, "predictions", all, model->info.classes * sizeof *out,
+                                out);
+    return st == SB_OK ? sb_together_gather(t, "labels", all, sizeof *label, label) : st;
 }
 
 /* All members' figures, and the ensemble's; the latter's mean probability, unless NULL,

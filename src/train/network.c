@@ -57,6 +57,7 @@ sb_status sb_trainer_plan(struct sb_trainer *t, const uint32_t *active)
         .lanes = t->env->kernels->lanes,
         .max_batch = rows,
         .shard = sb_shards_width(rows, t->config->train.shards, SB_PARTIALS),
+        .comm = t->env->comm,
         .threads = t->env->threads,
         .gauss = t->method->posterior == SB_POSTERIOR_GAUSS,
         .active = active,

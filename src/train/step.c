@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "kernels/spread.h"
 
 void sb_growth_fini(struct sb_growth *g)
 {
@@ -123,6 +124,11 @@ static sb_status allocate_gradients(struct update *u)
         size_t all = sb_conv_weights(&n->weight[i].conv);
         u->most = !n->weight[i].dense && all > u->most ? all : u->most;
     }
+    if (n->spread) {
+        sb_status st = sb_spread_reserve(n->spread, 0, u->most);
+        if (st != SB_OK)
+            return st;
+    }
     u->gradient =
         sb_malloc(sb_tree_places(n->shards.first, shards), u->most * sizeof(float));
     return u->gradient
@@ -168,6 +174,9 @@ sb_status sb_train_step(const struct sb_env *env, struct sb_net *n,
                            .step = o->number,
                            .eps = o->eps};
     sb_net_set_input(n, x);
+    if (o->rows > 0)
+        sb_net_set_rows(n, o->rows);
+    pass.image = sb_shards_row(&n->shards);
     sb_status st = sb_net_forward(env, n, &pass);
     if (st == SB_OK)
         st = sb_net_loss(env, n, label, loss);
