@@ -18,6 +18,8 @@
 #include "base/status.h"
 #include "kernels/act.h"
 
+#define SB_NORM_EPSILON 1e-5f /* of every network */
+
 struct sb_norm {
     uint32_t channels;
     float epsilon, momentum;
