@@ -23,10 +23,6 @@ struct bench_options {
 
 double bench_now(void); /* seconds, monotonic */
 
-/* The machine's fused-multiply-add rate on this many threads, GFLOP/s, operands in
- * registers; the best of several runs. */
-double bench_peak(int threads);
-
 /* How many weights of each layer exist, by ERK: [weights], the caller's to free. */
 struct sb_net_options;
 sb_status bench_erk(const struct sb_net_options *o, double density, uint32_t **out);
