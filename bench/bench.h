@@ -17,6 +17,7 @@ struct bench_options {
     const char *form;  /* of step: "gauss", "point" or NULL: gauss */
     int update;        /* step: a prune-grow update, too */
     int plain;         /* step: whole steps only */
+    const char *keep;  /* predict: where the model stays; NULL: nowhere */
     const char *data;  /* batch, corrupt: a data set */
     const char *stats; /* corrupt: figures to compare with; NULL: none */
 };
