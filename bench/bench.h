@@ -10,6 +10,7 @@
 struct bench_options {
     double density; /* of existing weights; 0: the command's own */
     uint32_t batch;
+    uint32_t shards;   /* of step */
     uint32_t members;  /* of predict */
     int json;          /* one object a line instead of a table */
     int repeat;        /* measurements of which the best counts */

@@ -44,7 +44,7 @@ enum { SHAPES = sizeof shapes / sizeof *shapes };
 struct layer {
     struct sb_conv conv;
     struct sb_sparse sparse;
-    int dense; /* all weights exist: the dense path */
+    int dense; /* all weights exist */
     struct sb_act x, y, slope, dx;
     uint32_t nnz;
     uint32_t *row_ptr, *col;

@@ -97,6 +97,7 @@ static sb_status build(struct bench_step *b, const struct sb_env *env)
         .classes = CLASSES,
         .lanes = env->kernels->lanes,
         .max_batch = b->o->batch,
+        .shard = sb_shards_width(b->o->batch, b->o->shards, SB_PARTIALS),
         .threads = env->threads,
         .gauss = b->gauss,
     };

@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum kind { SWITCH, TEXT, NUMBER, LIST };
+enum kind { SWITCH, TEXT, NUMBER, LIST, MAYBE };
+
+static const char usual_mpi[] = "openmpi"; /* of a MAYBE without a value: --mpi */
 
 static const struct flag {
     const char *name, *value; /* value: what to call it; NULL for a switch */
@@ -53,6 +55,8 @@ static const struct flag {
     {"--probabilities", NULL, CLI_PREDICT, SWITCH,
      offsetof(struct cli_args, probabilities)},
     {"--members", NULL, CLI_PREDICT, SWITCH, offsetof(struct cli_args, members)},
+    {"--mpi", "NAME", CLI_MPI, MAYBE, offsetof(struct cli_args, mpi)},
+    {"--mpi-limit", "SECONDS", CLI_MPI, TEXT, offsetof(struct cli_args, mpi_limit)},
     {"--vary", "section.key=v1,v2,...", CLI_VARY, LIST,
      offsetof(struct cli_args, varied)},
 };
@@ -104,6 +108,7 @@ static bool take_value(const struct flag *f, const char *value, struct cli_args 
         *(bool *)field = true;
         break;
     case TEXT:
+    case MAYBE:
         if (!value[0])
             return refuse(message, "%s: want %s, have nothing", f->name, f->value);
         *(const char **)field = value;
@@ -132,6 +137,8 @@ static bool take_flag(const struct cli_command *command, int argc, char *const *
                       command->name);
     if (f->kind == SWITCH && equals)
         return refuse(message, "%s takes no value", f->name);
+    if (f->kind == MAYBE && !equals)
+        return take_value(f, usual_mpi, args, message);
     if (f->kind == SWITCH || equals)
         return take_value(f, equals ? equals + 1 : "", args, message);
     if (*at + 1 >= argc)

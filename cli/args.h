@@ -43,7 +43,8 @@ enum cli_flags {
     CLI_FORCE = 1 << 26,    /* --force */
     CLI_IGNORE = 1 << 29,   /* --ignore COLUMN,... */
     CLI_MEMBER = 1 << 27,   /* --member N */
-    CLI_SIGMA = 1 << 28     /* --sigma */
+    CLI_SIGMA = 1 << 28,    /* --sigma */
+    CLI_MPI = 1 << 30       /* --mpi[=NAME], --mpi-limit SECONDS */
 };
 
 /* The values of a flag that may be repeated. */
@@ -77,6 +78,8 @@ struct cli_args {
     const char *reject_above;
     const char *keep;
     const char *member;
+    const char *mpi;
+    const char *mpi_limit;
     struct cli_list sets;   /* "section.key=value" */
     struct cli_list oods;   /* "NAME=PATH" */
     struct cli_list varied; /* "section.key=v1,v2,..." */

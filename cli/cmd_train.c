@@ -5,6 +5,7 @@
 #include "cli.h"
 #include "data.h"
 #include "progress.h"
+#include "ranks.h"
 #include "signals.h"
 
 enum { PATH_BYTES = 4096 };
@@ -57,12 +58,13 @@ static int say_go_on(const char *what, const char *recipe, const char *out, int 
 }
 
 static int train(const struct cli_args *args, const struct sebays_recipe *recipe,
-                 const char *out)
+                 const char *out, const struct sebays_ranks *ranks)
 {
+    bool first = sebays_ranks_rank(ranks) == 0; /* the one that talks */
     struct cli_progress screen;
     struct sebays_result *result;
     char place[CLI_PATH];
-    cli_progress_init(&screen, args->quiet);
+    cli_progress_init(&screen, args->quiet || !first);
     cli_signals_outlive_readers();
     if (!cli_signals_catch())
         fprintf(stderr, "sebays train: signals cannot be caught; Ctrl-C will not save\n");
@@ -77,24 +79,27 @@ static int train(const struct cli_args *args, const struct sebays_recipe *recipe
         .progress_seconds = 0.25,
         .log = cli_progress_log,
         .log_context = &screen,
+        .ranks = ranks,
     };
     sebays_status st = sebays_train(recipe, &o, &result);
     cli_progress_end(&screen);
     char recipe_path[PATH_BYTES];
     bool begun = recipe_of(out, recipe_path);
     if (begun && st == SEBAYS_ECANCELED && cli_signals_caught())
-        return say_go_on("saved", recipe_path, out, 128 + cli_signals_caught());
+        return !first ? 128 + cli_signals_caught()
+                      : say_go_on("saved", recipe_path, out, 128 + cli_signals_caught());
     if (begun && st == SEBAYS_EIO)
         return say_go_on("what was saved before is kept", recipe_path, out, CLI_FAILED);
     if (st != SEBAYS_OK)
-        return cli_fail("train", st);
-    print_result(result, out);
+        return cli_ranks_fail("train", ranks, st);
+    if (first)
+        print_result(result, out);
     cli_signals_drop_output();
     sebays_result_free(result);
     return CLI_OK;
 }
 
-static int run(const struct cli_args *args)
+static int run_with(const struct cli_args *args, const struct sebays_ranks *ranks)
 {
     struct sebays_recipe *recipe;
     char out[PATH_BYTES], *plan;
@@ -113,10 +118,17 @@ static int run(const struct cli_args *args)
         sebays_status st = sebays_plan(recipe, &o, &plan);
         code = st == SEBAYS_OK ? cli_print("train", plan) : cli_fail("train", st);
     } else {
-        code = train(args, recipe, out);
+        code = train(args, recipe, out, ranks);
     }
     sebays_recipe_free(recipe);
     return code;
+}
+
+static int run(const struct cli_args *args)
+{
+    struct sebays_ranks *ranks;
+    int code = cli_ranks_join("train", args, &ranks);
+    return code == CLI_OK ? cli_ranks_leave(ranks, run_with(args, ranks)) : code;
 }
 
 const struct cli_command cli_cmd_train = {
@@ -127,6 +139,7 @@ const struct cli_command cli_cmd_train = {
         "usage: sebays train RECIPE.ini [--out DIR] [--set section.key=value]...\n"
         "                    [--threads N] [--isa NAME] [--data-dir DIR]\n"
         "                    [--resume [--force]] [--dry-run] [--quiet]\n"
+        "                    [--mpi[=NAME] [--mpi-limit SECONDS]]\n"
         "\n"
         "Trains what the recipe says and writes recipe.ini (with every default filled\n"
         "in), metrics.jsonl, checkpoints, model.safetensors and results.json into a\n"
@@ -147,12 +160,17 @@ const struct cli_command cli_cmd_train = {
         "                            size, columns and classes have not\n"
         "  --dry-run                 print the plan and train nothing\n"
         "  --quiet                   no progress, only warnings and errors\n"
+        "  --mpi[=NAME]              train with the other processes that mpirun or srun\n"
+        "                            started: openmpi (the default), mpich, or the path\n"
+        "                            of a plugin; docs/cluster.md\n"
+        "  --mpi-limit SECONDS       end the job when processes wait longer for each\n"
+        "                            other; default 600\n"
         "\n"
         "examples:\n"
         "  sebays train recipes/quickstart.ini\n"
         "  sebays train recipes/quickstart.ini --out runs/seed2 --set train.seed=2\n"
         "  sebays train recipes/quickstart.ini --resume\n",
     .flags = CLI_OUT | CLI_SET | CLI_THREAD | CLI_ISA | CLI_RESUME | CLI_DRY_RUN |
-             CLI_QUIET | CLI_DATA | CLI_FORCE,
+             CLI_QUIET | CLI_DATA | CLI_FORCE | CLI_MPI,
     .run = run,
 };

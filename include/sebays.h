@@ -124,6 +124,31 @@ sebays_status sebays_recipe_same(const struct sebays_recipe *recipe,
 /* Every option: default, meaning, range. */
 sebays_status sebays_options_text(char **out);
 
+/* ---- several processes ---- */
+
+/* The processes of a job that an MPI launcher started (mpirun, srun), as one of them sees it. */
+struct sebays_ranks;
+
+enum { SEBAYS_RANKS_SECONDS = 600 }; /* a limit that suits most */
+
+/* Joins the job, once a process. mpi: "openmpi", "mpich", or the path of a plugin: the one
+ * that the launcher belongs to, which is opened now; the library itself links no MPI. limit:
+ * seconds that the processes may wait for each other at a time; after that a call fails
+ * with SEBAYS_EIO instead of waiting for ever. */
+sebays_status sebays_ranks_join(const char *mpi, double limit, struct sebays_ranks **out);
+
+/* This process' number, from 0, and how many there are; the MPI's own name and version. */
+uint32_t sebays_ranks_rank(const struct sebays_ranks *ranks);
+uint32_t sebays_ranks_size(const struct sebays_ranks *ranks);
+const char *sebays_ranks_mpi(const struct sebays_ranks *ranks);
+
+/* Leaves the job when it went well; all processes together. NULL is fine. */
+void sebays_ranks_leave(struct sebays_ranks *ranks);
+
+/* Ends all processes of the job, this one included, unless it is the only one: for one that
+ * failed and has said why. The others may be waiting for it. NULL is fine. */
+void sebays_ranks_abort(struct sebays_ranks *ranks);
+
 /* ---- training ---- */
 
 /* How a run is carried out; none of it changes results. Zeroed is a good start. */
@@ -140,6 +165,7 @@ struct sebays_run_options {
     const char *data_path; /* where the training set is; data.set is then only what it is
                               called, and nothing is looked for. NULL: find data.set */
     bool force; /* resume although the data changed, if its shape and size did not */
+    const struct sebays_ranks *ranks; /* who trains together; NULL: this process alone */
 };
 
 /* Figures on the test set: accuracy, negative log-likelihood, expected calibration error,

@@ -30,6 +30,7 @@ static void abi_calls(void)
     FIELD(run_options, progress_context), FIELD(run_options, progress_seconds);
     FIELD(run_options, log), FIELD(run_options, log_context);
     FIELD(run_options, data_path), FIELD(run_options, force);
+    FIELD(run_options, ranks);
     SIZE(scores);
     FIELD(scores, accuracy), FIELD(scores, nll), FIELD(scores, ece), FIELD(scores, brier);
 }

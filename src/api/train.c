@@ -5,6 +5,7 @@
 
 #include "api/callbacks.h"
 #include "api/need.h"
+#include "api/ranks.h"
 #include "api/recipe.h"
 #include "base/mem.h"
 #include "base/threads.h"
@@ -41,6 +42,7 @@ static sb_status begin(struct call *c, const struct sebays_recipe *recipe,
     c->config.data.set_path = options->data_path;
     c->env.threads = threads ? (int)threads : sb_threads_available();
     c->env.log = sb_callbacks_log(&c->callbacks);
+    c->env.comm = sb_api_comm(options->ranks);
     if (!recipe->recipe.method)
         return sb_fail(SB_EARG,
                        "the recipe was not checked: call sebays_recipe_check first");

@@ -53,7 +53,8 @@ struct sb_runs {
     const struct sb_run *run; /* [count] */
     size_t count;
     uint32_t row0;   /* rows are counted from here in acc and dy */
-    uint32_t groups; /* of the tile: 1, 2 or 4 */
+    uint32_t groups; /* of the tile: 1, 2 or 4; of single vectors any number */
+    uint32_t single; /* contract: a group is one vector, and not SB_GROUP */
     uint32_t step;   /* vectors in the strip from one of a group to the next: 1 or 2 */
     size_t pitch;    /* floats in the strip from a group to the next */
     const uint16_t *off; /* [nnz] vectors */

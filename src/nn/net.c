@@ -120,11 +120,15 @@ sb_status sb_net_init(struct sb_net *n, const struct sb_net_options *o)
     *n = (struct sb_net){.lanes = o->lanes,
                          .max_batch = o->max_batch,
                          .threads = o->threads,
+                         .shards.width = o->shard,
                          .shares = o->shared != NULL};
     if (o->max_batch == 0 || o->threads < 1)
         return sb_fail(SB_EARG,
                        "a network for batches of %u on %d threads: both at least 1",
                        o->max_batch, o->threads);
+    if (o->shard % SB_PARTIALS != 0)
+        return sb_fail(SB_EARG, "shards of %u rows: want a multiple of %d", o->shard,
+                       SB_PARTIALS);
     sb_status st = init_arch(n, o);
     if (st == SB_OK)
         st = init_arrays(n);
@@ -143,6 +147,8 @@ sb_status sb_net_init(struct sb_net *n, const struct sb_net_options *o)
     st = sb_net_plan(n, o->gauss, predicts, o->input_gradient);
     if (st == SB_OK)
         st = sb_net_plan_scratch(n, o);
+    if (st == SB_OK && !predicts)
+        st = sb_net_plan_sums(n);
     if (st != SB_OK)
         return st;
     sb_net_set_batch(n, n->max_batch);
@@ -185,6 +191,7 @@ void sb_net_fini(struct sb_net *n)
     sb_free(n->affine);
     sb_free(n->values);
     sb_free(n->gradients);
+    sb_free(n->sums);
     sb_arch_fini(&n->arch);
     *n = (struct sb_net){0};
 }
@@ -236,6 +243,8 @@ void sb_net_set_batch(struct sb_net *n, uint32_t batch)
         sb_act_set_batch(&n->head[i].probabilities, batch);
     }
     n->input = n->node[0].y;
+    n->shards.first = 0;
+    n->shards.rows = batch;
 }
 
 struct sb_act sb_net_head_view(const struct sb_net *n, const struct sb_act *a, uint32_t i)

@@ -28,6 +28,7 @@
 #include "base/status.h"
 #include "kernels/act.h"
 #include "kernels/norm.h"
+#include "kernels/shards.h"
 #include "nn/arch.h"
 #include "nn/param.h"
 #include "tensor/weight.h"
@@ -87,6 +88,9 @@ struct sb_net {
     struct sb_act input;         /* a view of the first node's value */
     struct sb_net_head *head;    /* [arch.heads] */
     uint32_t lanes, max_batch;
+    struct sb_shards shards; /* of the batch */
+    float *sums;             /* owned: [places of their tree - 1][sum_floats] */
+    size_t sum_floats;       /* of the longest array that is summed over shards */
     bool trained;  /* the last forward used batch statistics: backward follows them */
     bool sampled;  /* ... drew noise */
     bool shares;   /* what weight[] and norm[] point to is another net's */
@@ -107,6 +111,7 @@ struct sb_net_options {
     uint32_t channels, height, width, classes;
     uint32_t lanes; /* of the kernels it will run on: kernels.h */
     uint32_t max_batch;
+    uint32_t shard; /* rows of a shard (shards.h); 0: a batch is one */
     int threads;
     bool gauss;
     bool inference;         /* no memory for gradients: forward only */

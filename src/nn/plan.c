@@ -10,6 +10,7 @@
 
 #include "base/mem.h"
 #include "nn/fuse.h"
+#include "nn/rows.h"
 
 /* ---- values -------------------------------------------------------------------------- */
 
@@ -405,6 +406,34 @@ static size_t scratch_of(const struct sb_net *n)
         most = bytes > most ? bytes : most;
     }
     return most;
+}
+
+/* Floats of the longest array that is summed over shards. */
+static size_t longest_sum(const struct sb_net *n)
+{
+    size_t most = 0;
+    for (uint32_t i = 0; i < n->arch.weights; i++) {
+        size_t floats = sb_weight_gradient_floats(&n->weight[i]);
+        most = floats > most ? floats : most;
+    }
+    for (uint32_t i = 0; i < n->arch.nodes; i++) {
+        const struct sb_arch_node *d = &n->arch.node[i];
+        size_t floats = d->kind == SB_NODE_SCALE ? sb_scale_gradient_floats(d) : 0;
+        most = floats > most ? floats : most;
+    }
+    return most;
+}
+
+sb_status sb_net_plan_sums(struct sb_net *n)
+{
+    uint32_t places = sb_tree_places(0, sb_shards_of(&n->shards, n->max_batch));
+    n->sum_floats = longest_sum(n);
+    if (places < 2)
+        return SB_OK;
+    n->sums = sb_calloc(places - 1, n->sum_floats * sizeof *n->sums);
+    return n->sums ? SB_OK
+                   : sb_fail(SB_ENOMEM, "no memory for gradients of shards: %zu MB",
+                             (places - 1) * n->sum_floats * sizeof *n->sums >> 20);
 }
 
 sb_status sb_net_plan_scratch(struct sb_net *n, const struct sb_net_options *o)

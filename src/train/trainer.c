@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/comm.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "train/state.h"
@@ -363,6 +364,9 @@ sb_status sb_run_train(const struct sb_env *env, const struct sb_config *c,
 {
     struct sb_trainer t;
     *out = (struct sb_run_result){0};
+    if (sb_comm_size(env->comm) > 1)
+        return sb_fail(SB_EMISSING, "training by %u processes together is not built in",
+                       sb_comm_size(env->comm));
     sb_status st = sb_trainer_open(&t, env, c, m, o);
     if (st == SB_OK)
         st = sb_trainer_begin_files(&t);

@@ -31,6 +31,8 @@ GOOD = {
     "char *": "good.buffer",
     "bool *": "&good.there",
     "size_t *": "&good.got",
+    "struct sebays_ranks *": "NULL",
+    "double": "1.0",
     "size_t": "1",
     "uint32_t": "0",
     "bool": "false",
@@ -40,6 +42,7 @@ STRINGS = {
     "path": '"run"', "run": '"run"', "name": '"train.seed"', "value": '"2"',
     "assignment": '"train.seed=2"', "name_or_path": '"./train.csv"', "png": '"sheet.png"',
     "dir": '"arrays"', "data_dir": '"."', "format": '"csv"', "html": '"page.html"',
+    "mpi": '"./none.so"',
 }
 BAD_STRINGS = ["NULL", '""', '"\\xff\\xfe"', '"/"', '"nowhere/at/all"', "long_text"]
 BAD = {"size_t": ["0", "SIZE_MAX"], "uint32_t": ["UINT32_MAX"], "uint64_t": ["UINT64_MAX"],
