@@ -37,6 +37,7 @@ static const char usage[] =
     "variance\n"
     "  --update      step: a prune-grow update, too\n"
     "  --plain       step: whole steps only, without shares of time; for a profiler\n"
+    "  --keep FILE   predict: the model stays there, for exports\n"
     "  --data DIR    batch, corrupt: the images\n"
     "  --stats FILE  corrupt: published statistics (JSON)\n"
     "\n"
@@ -85,8 +86,8 @@ static int take_word(const char *name, const char *value, struct bench_options *
         fprintf(stderr, "bench: %s\n", value ? sb_message() : "--isa wants a name");
         return 2;
     }
-    if (strcmp(name, "--arch") == 0) {
-        o->arch = value;
+    if (strcmp(name, "--arch") == 0 || strcmp(name, "--keep") == 0) {
+        *(strcmp(name, "--arch") == 0 ? &o->arch : &o->keep) = value;
         return value ? 0 : wrong("missing value for", name);
     }
     if (strcmp(name, "--data") == 0 || strcmp(name, "--stats") == 0) {

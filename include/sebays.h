@@ -517,7 +517,7 @@ const char *sebays_feed_note(struct sebays_feed *feed);
 
 /* Zeroed is a good start, but for format and out. */
 struct sebays_export_options {
-    const char *format;  /* "safetensors-dense" or "npz" */
+    const char *format;  /* "safetensors-dense", "npz" or "onnx" */
     const char *out;     /* the file to write */
     const char *samples; /* "draw": the weights SEBAYS_DRAW predicts with, to the bit;
                           * "mean": the posterior means; NULL: "draw" */
@@ -529,8 +529,8 @@ struct sebays_export_options {
 };
 
 /* Writes the members of a model file, or of a run directory's, as dense arrays in
- * PyTorch's layouts, 0 where no weight exists, with what is needed to use them;
- * docs/interop.md has names and examples. Memory: the largest layer, twice. The file is
+ * PyTorch's layouts, 0 where no weight exists, with what is needed to use them; "onnx" has
+ * the computation, too. docs/interop.md has names and examples. Memory: the largest layer, twice. The file is
  * there when it is whole. */
 sebays_status sebays_export(const char *path,
                             const struct sebays_export_options *options);

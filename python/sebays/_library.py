@@ -42,6 +42,13 @@ class Scores(Structure):
                 ("brier", c_double)]
 
 
+class ExportOptions(Structure):
+    _fields_ = [("format", c_char_p), ("out", c_char_p), ("samples", c_char_p),
+                ("first_member", c_uint32), ("members", c_uint32), ("sigma", c_bool),
+                ("progress", PROGRESS_FN), ("progress_context", c_void_p),
+                ("progress_seconds", c_double)]
+
+
 class PredictorOptions(Structure):
     _fields_ = [("max_batch", c_uint32), ("threads", c_uint32), ("isa", c_char_p),
                 ("sampling", c_int), ("draws", c_uint32)]
@@ -147,6 +154,7 @@ FUNCTIONS = {  # name: (result, arguments); handles are addresses
     "model_recipe": (c_char_p, [c_void_p]),
     "predictor_new": (c_int, [c_void_p, POINTER(PredictorOptions), HANDLE]),
     "predictor_free": (None, [c_void_p]),
+    "export": (c_int, [c_char_p, POINTER(ExportOptions)]),
     "predict": (c_int, [c_void_p, POINTER(Examples), POINTER(Prediction)]),
 }
 

@@ -38,6 +38,12 @@ static void abi_calls(void)
 
 static void abi_prediction(void)
 {
+    SIZE(export_options);
+    FIELD(export_options, format), FIELD(export_options, out);
+    FIELD(export_options, samples), FIELD(export_options, first_member);
+    FIELD(export_options, members), FIELD(export_options, sigma);
+    FIELD(export_options, progress), FIELD(export_options, progress_context);
+    FIELD(export_options, progress_seconds);
     SIZE(predictor_options);
     FIELD(predictor_options, max_batch), FIELD(predictor_options, threads);
     FIELD(predictor_options, isa), FIELD(predictor_options, sampling);

@@ -20,6 +20,8 @@
 #include "kernels/act.h"
 #include "kernels/shards.h"
 
+#define SB_NORM_EPSILON 1e-5f /* of every network */
+
 struct sb_norm {
     uint32_t channels;
     float epsilon, momentum;

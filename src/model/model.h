@@ -118,6 +118,9 @@ struct sb_model_plan {
     bool gauss;          /* for activation noise; else a point net, for means and draws */
 };
 
+/* The architecture of a member, anew. The caller calls sb_arch_fini, also after a failure. */
+sb_status sb_model_arch(const struct sb_model *m, struct sb_arch *out);
+
 /* A network that members like member `i` fit into; nothing is loaded yet. The caller
  * calls sb_net_fini, also after a failure. */
 sb_status sb_model_net(const struct sb_model *m, uint32_t i,

@@ -26,7 +26,7 @@ static sb_status norm_init(struct sb_net_norm *m, uint32_t channels)
     for (size_t i = 0; i < NORM_ARRAYS; i++)
         *array[i] = m->memory + i * channels;
     m->norm.channels = channels;
-    m->norm.epsilon = 1e-5f;
+    m->norm.epsilon = SB_NORM_EPSILON;
     m->norm.momentum = 0.1f;
     return SB_OK;
 }

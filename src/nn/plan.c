@@ -326,6 +326,14 @@ static bool place_gradient(struct sb_net *n, struct buffers *s, uint32_t i,
     return false;
 }
 
+/* Whether node i reads the images, or is a weight that reads a view of them. */
+static bool reads_images(const struct sb_arch *a, uint32_t i)
+{
+    uint32_t in = a->node[i].in;
+    return in == 0 || (a->node[i].kind == SB_NODE_WEIGHT && a->node[in].in == 0 &&
+                       a->node[in].kind == SB_NODE_FLATTEN);
+}
+
 /* Walks backwards, as the gradients will be computed. */
 static void plan_gradients(struct sb_net *n, struct buffers *s, bool input_gradient)
 {
@@ -336,13 +344,15 @@ static void plan_gradients(struct sb_net *n, struct buffers *s, bool input_gradi
         const struct sb_arch_node *d = &n->arch.node[i];
         struct sb_net_node *node = &n->node[i];
         uint32_t own = s->of[i];
+        if (own == SB_NODE_NONE) /* a view of the images, whose gradient nobody wants */
+            continue;
         bool norm = d->kind == SB_NODE_NORM, residual = norm && d->other != SB_NODE_NONE;
         /* A norm's residual takes over the buffer; else the input may. */
         bool overwrites =
             (norm && !residual) || d->kind == SB_NODE_SCALE || d->kind == SB_NODE_MASK;
         /* what an addition passed on may be another node's gradient, too */
         bool stays = in_place(d->kind) || (overwrites && s->b[own].users == 1);
-        node->in_wanted = d->in != 0 || input_gradient;
+        node->in_wanted = input_gradient || !reads_images(&n->arch, i);
         if (d->other != SB_NODE_NONE)
             node->add_other = place_gradient(n, s, d->other, own);
         if (node->in_wanted)

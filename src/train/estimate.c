@@ -10,6 +10,8 @@
 
 #include "base/mem.h"
 #include "base/numeric.h"
+#include "kernels/speed.h"
+#include "nn/traffic.h"
 #include "train/measure.h"
 
 /* A network of one kind of support. */
@@ -112,9 +114,28 @@ static void print_stages(FILE *f, const struct sb_trainer *t, double dense,
     sb_measure_print_busy(f, busy);
 }
 
+/* What a step moves and computes, and how long the machine would need for either alone. */
+static sb_status print_limits(FILE *f, const struct sb_trainer *t)
+{
+    uint32_t rows = sb_form_rows(&t->form, t->config->train.batch);
+    struct sb_traffic traffic = sb_net_traffic(&t->net, rows);
+    double bytes = sb_traffic_bytes(&traffic), flops = sb_net_step_flops(&t->net, rows);
+    double arithmetic = sb_speed_arithmetic(t->env), memory;
+    sb_status st = sb_speed_memory(t->env, &memory);
+    if (st == SB_OK)
+        fprintf(f,
+                "a step moves         %.1f MB, in %.2f ms at the %.1f GB/s this machine "
+                "copies\n"
+                "a step computes      %.2f GFLOP, in %.2f ms at the %.0f GFLOP/s of its "
+                "peak\n",
+                1e-6 * bytes, 1e3 * bytes / memory, 1e-9 * memory, 1e-9 * flops,
+                1e3 * flops / arithmetic, 1e-9 * arithmetic);
+    return st;
+}
+
 /* The network is the last kind that was measured: the members'. */
-static void print_plan(FILE *f, const struct sb_trainer *t, double dense_run,
-                       const struct kind kind[SB_STAGE_SUPPORTS])
+static sb_status print_plan(FILE *f, const struct sb_trainer *t, double dense_run,
+                            const struct kind kind[SB_STAGE_SUPPORTS])
 {
     const struct sb_net *n = &t->net;
     double macs = sb_net_macs(n, false), dense = sb_net_macs(n, true);
@@ -142,7 +163,9 @@ static void print_plan(FILE *f, const struct sb_trainer *t, double dense_run,
     fprintf(f, "memory               %.1f MB (activations %.1f, gradients %.1f)\n",
             (double)bytes / 1e6, 4e-6 * (double)n->value_floats,
             4e-6 * (double)n->gradient_floats);
+    sb_status st = print_limits(f, t);
     print_stages(f, t, dense_run, kind);
+    return st;
 }
 
 sb_status sb_run_plan(const struct sb_env *env, const struct sb_config *c,
@@ -165,10 +188,10 @@ sb_status sb_run_plan(const struct sb_env *env, const struct sb_config *c,
     FILE *f = st == SB_OK ? open_memstream(&text, &size) : NULL;
     if (st == SB_OK && f) {
         locale_t before = sb_numeric_begin();
-        print_plan(f, &t, dense_run, kind);
+        st = print_plan(f, &t, dense_run, kind);
         sb_numeric_end(before);
         fclose(f);
-        *out = sb_malloc(size + 1, 1);
+        *out = st == SB_OK ? sb_malloc(size + 1, 1) : NULL;
         if (*out)
             memcpy(*out, text, size + 1);
     }
