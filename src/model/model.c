@@ -190,8 +190,7 @@ sb_status sb_model_add(struct sb_model *m, struct sb_trained *network)
     return SB_OK;
 }
 
-/* The architecture of a member, again; the caller calls sb_arch_fini. */
-static sb_status member_arch(const struct sb_model *m, struct sb_arch *out)
+sb_status sb_model_arch(const struct sb_model *m, struct sb_arch *out)
 {
     const struct sb_model_info *i = &m->info;
     struct sb_form_shape shape = {i->arch, i->channels, i->height, i->width, i->classes};
@@ -207,7 +206,7 @@ sb_status sb_model_net(const struct sb_model *m, uint32_t i,
     uint32_t *active = sb_malloc(m->arch.weights, sizeof *active);
     struct sb_arch arch = {0};
     sb_status st =
-        active ? member_arch(m, &arch)
+        active ? sb_model_arch(m, &arch)
                : sb_fail(SB_ENOMEM, "model: no memory for %u layers", m->arch.weights);
     if (st != SB_OK)
         goto done;
@@ -223,6 +222,7 @@ sb_status sb_model_net(const struct sb_model *m, uint32_t i,
         .single = p->single,
         .input_gradient = p->input_gradient,
         .active = active,
+        .prefix = p->prefix,
     };
     st = sb_net_init(net, &o);
 done:

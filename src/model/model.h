@@ -116,7 +116,18 @@ struct sb_model_plan {
     bool single;         /* for one image at a time, see nn/net.h */
     bool input_gradient; /* keep the gradient of the images */
     bool gauss;          /* for activation noise; else a point net, for means and draws */
+    const struct sb_net *prefix; /* see nn/net.h; NULL: none */
 };
+
+/* The architecture of a member, anew. The caller calls sb_arch_fini, also after a failure. */
+sb_status sb_model_arch(const struct sb_model *m, struct sb_arch *out);
+
+/* Members one after the other that come of one network and compute the first m->arch.shared
+ * nodes alike; 1: none do. */
+static inline uint32_t sb_model_group(const struct sb_model *m)
+{
+    return m->arch.shared > 0 ? sb_form_members(&m->info.form) : 1;
+}
 
 /* A network that members like member `i` fit into; nothing is loaded yet. The caller
  * calls sb_net_fini, also after a failure. */

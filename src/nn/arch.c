@@ -350,6 +350,12 @@ sb_status sb_arch_check(const struct sb_arch *a)
                            "node %u works in the place of node %u (%s), which %u others "
                            "read; branch at a layer",
                            i, n->in, a->node[n->in].name, readers - 1);
+        if (i >= a->shared && n->in < a->shared && n->in != 0 &&
+            (n->kind == SB_NODE_RELU || n->kind == SB_NODE_ADD))
+            return sb_fail(SB_EARG,
+                           "node %u works in the place of node %u (%s), which members "
+                           "of a network share; branch at a layer",
+                           i, n->in, a->node[n->in].name);
     }
     return SB_OK;
 }
@@ -372,6 +378,7 @@ static bool band_fits(const struct sb_arch *a, uint32_t bands)
         if (n->kind == SB_NODE_MEAN_POOL)
             return true;
         if (n->kind == SB_NODE_MAX_POOL || n->kind == SB_NODE_FLATTEN ||
+            n->kind == SB_NODE_MASK || /* which has whole planes */
             n->height % bands ||
             (n->kind == SB_NODE_WEIGHT && !sb_conv_band(&copy, bands)))
             return false;

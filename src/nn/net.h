@@ -15,7 +15,8 @@
  * A net for inference keeps no value longer than the last node that reads it, and stores
  * none that a weight can pass on in registers (fuse.h). Parameters
  * and the memory to run them may also be two nets: one of parameters only, and any number
- * that borrow them, each on its own thread.
+ * that borrow them, each on its own thread. Of members that have a prefix in common
+ * (arch.shared) one has its parameters, and the others borrow those.
  */
 #ifndef SB_NN_NET_H
 #define SB_NN_NET_H
@@ -87,11 +88,12 @@ struct sb_net {
     struct sb_act input;         /* a view of the first node's value */
     struct sb_net_head *head;    /* [arch.heads] */
     uint32_t lanes, max_batch;
-    bool trained;  /* the last forward used batch statistics: backward follows them */
-    bool sampled;  /* ... drew noise */
-    bool shares;   /* what weight[] and norm[] point to is another net's */
-    int threads;   /* scratch is there for this many */
-    void *scratch; /* owned */
+    bool trained;      /* the last forward used batch statistics: backward follows them */
+    bool sampled;      /* ... drew noise */
+    uint32_t borrowed; /* what weight[] and norm[] of the first so many nodes point to is
+                        * another net's */
+    int threads;       /* scratch is there for this many */
+    void *scratch;     /* owned */
     float
         *affine; /* owned: the scale and shift of one norm; NULL: of a net that trains */
     float *values;    /* owned: values and slopes */
@@ -118,6 +120,9 @@ struct sb_net_options {
      * borrowed; the first one's are, to begin with. NULL: parameters of its own. */
     const struct sb_net *shared;
     uint32_t shared_count;
+    /* A net of the same architecture, whose parameters of the first arch.shared nodes are
+     * borrowed; it must stay. Loading leaves them as they are. NULL: none. */
+    const struct sb_net *prefix;
 };
 
 /* single, which implies inference: where the architecture allows it, the lanes hold bands

@@ -19,13 +19,10 @@ enum { WIDEST_BYTES = 1 << 20 };
 static sb_status init_net(const struct sb_predictor *p, uint32_t images, int threads,
                           bool single, struct sb_net *out)
 {
-    const struct sb_model_info *info = &p->model->info;
+    struct sb_arch arch;
+    sb_status st = sb_model_arch(p->model, &arch);
     struct sb_net_options net = {
-        .arch = info->arch,
-        .channels = info->channels,
-        .height = info->height,
-        .width = info->width,
-        .classes = info->classes,
+        .made = &arch,
         .lanes = p->env.kernels->lanes,
         .max_batch = images,
         .threads = threads,
@@ -35,7 +32,16 @@ static sb_status init_net(const struct sb_predictor *p, uint32_t images, int thr
         .shared = p->loaded->member,
         .shared_count = p->loaded->members,
     };
-    return sb_net_init(out, &net);
+    if (st == SB_OK)
+        st = sb_net_init(out, &net);
+    sb_arch_fini(&arch);
+    return st;
+}
+
+/* Pieces of work that the members are: groups of those that share layers. */
+static uint32_t groups_of(const struct sb_predictor *p)
+{
+    return p->loaded->members / p->loaded->group;
 }
 
 /* Whether this predictor draws weights itself; a single draw comes with what is loaded. */
@@ -82,7 +88,7 @@ static sb_status init_buffers(const struct sb_predictor *p, struct sb_predict_wo
 }
 
 /* How many examples of max_batch a thread takes at once, and how many threads do. If there
- * is less than a member of a chunk for every other thread, all of them work together. */
+ * is less than a group of a chunk for every other thread, all of them work together. */
 static void cut(struct sb_predictor *p, uint32_t max_batch)
 {
     const struct sb_arch *a = &p->loaded->member[0].arch;
@@ -98,7 +104,7 @@ static void cut(struct sb_predictor *p, uint32_t max_batch)
     fit = fit > lanes ? fit : lanes;
     p->at_once = fit < most ? (uint32_t)fit : most;
     uint64_t chunks = (max_batch + p->at_once - 1) / p->at_once;
-    uint64_t pieces = chunks * p->model->members;
+    uint64_t pieces = chunks * groups_of(p);
     p->workers = 2 * pieces <= threads ? 1
                  : pieces < threads    ? (uint32_t)pieces
                                        : threads;
@@ -187,20 +193,22 @@ struct batch {
     const struct sb_input *in;
     size_t n;      /* examples of the call */
     uint32_t each; /* examples of a chunk */
-    size_t whole; /* chunks that one thread runs; of the others, members are shared out */
+    size_t whole;  /* chunks that one thread runs; of the others, groups are shared out */
     uint64_t first; /* number of the call's first */
     const struct sb_answers *out;
     struct sb_env env; /* that a chunk runs in */
     struct sb_failure failure;
 };
 
-/* Puts draw d of member m in the place of its means. */
+/* Puts draw d of member m, from node `first` on, in the place of its means. */
 static void draw_weights(const struct batch *b, struct sb_predict_worker *w, uint32_t m,
-                         uint32_t d)
+                         uint32_t d, uint32_t first)
 {
     float *at = w->theta;
     for (uint32_t i = 0; i < w->net.arch.weights; i++) {
         struct sb_weight *to = &w->net.weight[i];
+        if (w->net.weight_node[i] < first)
+            continue;
         sb_trained_draw_layer(&b->p->model->member[m], &b->env, i, d, w->layer);
         to->mu = at; /* the net's own copy of where they are */
         sb_weight_set(to, w->layer, NULL);
@@ -208,28 +216,25 @@ static void draw_weights(const struct batch *b, struct sb_predict_worker *w, uin
     }
 }
 
-/* Of the examples in the net: out [examples][classes]. */
-static sb_status run_member(const struct batch *b, struct sb_predict_worker *w,
-                            uint32_t m, uint32_t first, float *out)
+/* Draw d of member m on the examples in the net, added to out [examples][classes]; nodes
+ * before `first` are as another member of the group left them. */
+static sb_status run_draw(const struct batch *b, struct sb_predict_worker *w, uint32_t m,
+                          uint32_t d, uint32_t first, uint32_t image, float *out)
 {
     const struct sb_predictor *p = b->p;
-    size_t n = sb_predict_images(&w->net) * w->net.arch.classes;
+    struct sb_pass pass = {.sample = p->sampling.kind == SB_SAMPLE_NOISE,
+                           .seed = p->model->member[m].sample_seed,
+                           .member = m,
+                           .step = d,
+                           .image = image};
     sb_net_share(&w->net, &p->loaded->member[m]);
-    memset(out, 0, n * sizeof *out);
-    for (uint32_t d = 0; d < p->sampling.draws; d++) {
-        struct sb_pass pass = {.sample = p->sampling.kind == SB_SAMPLE_NOISE,
-                               .seed = p->model->member[m].sample_seed,
-                               .member = m,
-                               .step = d,
-                               .image = first};
-        if (draws_here(p))
-            draw_weights(b, w, m, d);
-        sb_status st = sb_predict_forward(&b->env, &w->net, &pass, w->draw);
-        if (st != SB_OK)
-            return st;
-        sb_predict_add(out, w->draw, n, p->sampling.draws);
-    }
-    return SB_OK;
+    if (draws_here(p))
+        draw_weights(b, w, m, d, first);
+    sb_status st = sb_predict_forward(&b->env, &w->net, &pass, first, w->draw);
+    if (st == SB_OK)
+        sb_predict_add(out, w->draw, sb_predict_images(&w->net) * w->net.arch.classes,
+                       p->sampling.draws);
+    return st;
 }
 
 /* Where the net takes one image as bands of its rows, a lane each, the bands are what is
@@ -286,23 +291,36 @@ static float *probabilities_of(const struct batch *b, const struct part *e, floa
     return prob + (size_t)m * e->count * b->p->model->info.classes;
 }
 
-/* Members m .. end - 1 on the examples of a part. */
-static sb_status run_members(const struct batch *b, struct sb_predict_worker *w,
-                             const struct part *e, uint32_t m, uint32_t end, float *prob)
+/* The members of a group on the examples in the net. What they share is computed with the
+ * first of them, whose noise it then has. */
+static sb_status run_group(const struct batch *b, struct sb_predict_worker *w,
+                           const struct part *e, uint32_t group, float *prob)
 {
-    uint32_t classes = b->p->model->info.classes;
-    size_t size = (size_t)e->count * classes;
+    const struct sb_predictor *p = b->p;
+    uint32_t begin = group * p->loaded->group, end = begin + p->loaded->group;
+    size_t size = (size_t)e->count * p->model->info.classes;
+    sb_status st = SB_OK;
+    memset(probabilities_of(b, e, prob, begin), 0, size * (end - begin) * sizeof *prob);
+    for (uint32_t d = 0; d < p->sampling.draws && st == SB_OK; d++)
+        for (uint32_t m = begin; m < end && st == SB_OK; m++)
+            st = run_draw(b, w, m, d, m == begin ? 0 : w->net.arch.shared,
+                          (uint32_t)(b->first + e->at), probabilities_of(b, e, prob, m));
+    for (uint32_t m = begin; m < end && st == SB_OK && b->out->members; m++)
+        memcpy(b->out->members + (m * b->n + e->at) * p->model->info.classes,
+               probabilities_of(b, e, prob, m), size * sizeof *prob);
+    return st;
+}
+
+/* Groups g .. end - 1 on the examples of a part. */
+static sb_status run_groups(const struct batch *b, struct sb_predict_worker *w,
+                            const struct part *e, uint32_t g, uint32_t end, float *prob)
+{
     if (w->filled != e->chunk)
         fill_net(b, w, e->at, e->count);
     w->filled = e->chunk;
     sb_status st = check_finite(w, e->count, e->at);
-    for (; m < end && st == SB_OK; m++) {
-        float *mine = probabilities_of(b, e, prob, m);
-        st = run_member(b, w, m, (uint32_t)(b->first + e->at), mine);
-        if (st == SB_OK && b->out->members)
-            memcpy(b->out->members + (m * b->n + e->at) * classes, mine,
-                   size * sizeof *mine);
-    }
+    for (; g < end && st == SB_OK; g++)
+        st = run_group(b, w, e, g, prob);
     return st;
 }
 
@@ -326,26 +344,26 @@ static void run_task(void *context, size_t task, int worker)
 {
     struct batch *b = context;
     struct sb_predict_worker *w = &b->p->worker[worker];
-    uint32_t members = b->p->model->members;
+    uint32_t groups = groups_of(b->p);
     bool whole = task < b->whole;
     size_t piece = whole ? 0 : task - b->whole;
-    struct part e = part_of(b, whole ? task : b->whole + piece / members);
-    uint32_t first = (uint32_t)(piece % members), end = whole ? members : first + 1;
+    struct part e = part_of(b, whole ? task : b->whole + piece / groups);
+    uint32_t first = (uint32_t)(piece % groups), end = whole ? groups : first + 1;
     float *prob = whole ? w->prob : shared_prob(b, e.chunk);
-    sb_status st = run_members(b, w, &e, first, end, prob);
+    sb_status st = run_groups(b, w, &e, first, end, prob);
     if (st == SB_OK && whole)
         st = conclude(b, w, &e, prob);
     sb_failure_note(&b->failure, e.chunk, st);
 }
 
 /* A thread takes a chunk through all members, but of the last chunks, one for each thread,
- * a member at a time, so that none is left with a whole chunk when the others are done. If
+ * a group of members at a time, so that none is left with a whole chunk when the others are done. If
  * most threads would find nothing more to do then, they run what is left together. */
 static sb_status run_chunks(struct batch *b, size_t chunks)
 {
     const struct sb_predictor *p = b->p;
     size_t shared = chunks < p->workers ? chunks : p->workers;
-    size_t pieces = shared * p->model->members, rest = pieces % p->workers;
+    size_t pieces = shared * groups_of(p), rest = pieces % p->workers;
     if (2 * rest > p->workers)
         rest = 0;
     b->whole = chunks - shared;

@@ -5,6 +5,9 @@
  * examples of a call are shared out by members, so that all threads end together. Only when
  * there are too few examples for that do threads share a layer's work.
  *
+ * Members that begin with the same layers (loaded.h) are a group: those layers are computed
+ * once for all of them, and one thread runs the group on its examples.
+ *
  * Weights are borrowed from a loaded model, which any number of predictors share. All
  * memory is taken when a predictor is made; a call allocates nothing. An answer depends on
  * the example alone (with activation noise, on its number too): not on what else is in the

@@ -42,9 +42,9 @@ static void copy_out(const struct sb_act *p, size_t images, float *out)
 }
 
 sb_status sb_predict_forward(const struct sb_env *env, struct sb_net *net,
-                             const struct sb_pass *pass, float *out)
+                             const struct sb_pass *pass, uint32_t first, float *out)
 {
-    sb_status st = sb_net_forward(env, net, pass);
+    sb_status st = sb_net_forward_part(env, net, pass, first, net->arch.nodes);
     if (st != SB_OK)
         return st;
     sb_net_softmax(env, net);
@@ -77,7 +77,7 @@ sb_status sb_predict_run(const struct sb_predict *p, float *probabilities, int32
         if (st != SB_OK)
             break;
         sb_net_set_input(net, &b.x);
-        st = sb_predict_forward(p->env, net, &pass,
+        st = sb_predict_forward(p->env, net, &pass, 0,
                                 probabilities + (size_t)at * net->arch.classes);
         for (uint32_t i = 0; label && i < count; i++)
             label[at + i] = (int32_t)b.label[i];
