@@ -1,6 +1,7 @@
 /* predictor - see predictor.h. */
 #include "predict/predictor.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/failure.h"
@@ -245,6 +246,7 @@ static void fill_net(const struct batch *b, struct sb_predict_worker *w, size_t 
     const struct sb_input *in = b->in;
     uint32_t bands = w->net.arch.bands;
     struct sb_input rows = *in;
+    assert(bands == 0 || in->type != SB_INPUT_ACT);
     if (bands == 0) {
         sb_net_set_batch(&w->net, count);
         sb_input_fill(in, at, &b->p->normal, b->env.threads, &w->net.input, w->bad);
@@ -387,7 +389,7 @@ sb_status sb_predictor_run(struct sb_predictor *p, const struct sb_input *in, si
                            uint64_t first, const struct sb_answers *out)
 {
     const uint64_t numbers = (uint64_t)UINT32_MAX + 1;
-    if (p->columns && in->type != SB_INPUT_F32)
+    if (p->columns && in->type == SB_INPUT_U8)
         return sb_fail(SB_EARG, "the model takes rows of a table, which are floats; the "
                                 "examples are bytes");
     if (p->few && n <= SB_FEW_IMAGES)

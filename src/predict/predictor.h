@@ -76,7 +76,8 @@ struct sb_answers {
     struct sb_uncertainty sum; /* of the ensemble */
 };
 
-/* first: the number of the first example, for activation noise. */
+/* first: the number of the first example, for activation noise. Activations need a predictor
+ * for more than one example at once. */
 sb_status sb_predictor_run(struct sb_predictor *p, const struct sb_input *in, size_t n,
                            uint64_t first, const struct sb_answers *out);
 
