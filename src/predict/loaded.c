@@ -28,9 +28,9 @@ enum sb_plan sb_plan_for(const struct sb_env *env, enum sb_load load, uint32_t m
 
 enum sb_load sb_load_for(const struct sb_model *m, const struct sb_sampling *s)
 {
-    if (!m->info.gauss || s->kind == SB_SAMPLE_MEAN)
+    if (!sb_model_draws(m) || s->kind == SB_SAMPLE_MEAN)
         return SB_LOAD_MEAN;
-    if (s->kind == SB_SAMPLE_NOISE)
+    if (s->kind == SB_SAMPLE_NOISE && m->info.gauss)
         return SB_LOAD_GAUSS;
     return s->draws == 1 ? SB_LOAD_DRAW : SB_LOAD_MEAN; /* later draws replace the mean */
 }
@@ -49,13 +49,11 @@ struct loading {
 static void load_member(struct loading *j, size_t i)
 {
     struct sb_net *net = &j->member[i];
-    const struct sb_trained *from = &j->model->member[i];
     struct sb_model_plan plan = j->plan;
     plan.prefix = i % j->group > 0 ? &j->member[i - i % j->group] : NULL;
     sb_status st = sb_model_net(j->model, (uint32_t)i, &plan, net);
     if (st == SB_OK)
-        st = j->load == SB_LOAD_DRAW ? sb_trained_draw(from, &j->env, net, 0)
-                                     : sb_trained_load(from, &j->env, net);
+        st = sb_model_load(j->model, (uint32_t)i, j->load != SB_LOAD_DRAW, &j->env, net);
     sb_failure_note(&j->failure, i, st);
     for (uint32_t k = 0; st == SB_OK && k < net->arch.weights; k++)
         if (net->weight_node[k] >= net->borrowed)

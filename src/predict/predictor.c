@@ -64,7 +64,8 @@ static sb_status init_draw(const struct sb_predictor *p, struct sb_predict_worke
     }
     w->theta = sb_malloc(most, sizeof *w->theta);
     w->layer = sb_malloc(largest, sizeof *w->layer);
-    return w->theta && w->layer
+    w->scratch = sb_malloc(sb_model_draw_scratch(p->model), sizeof *w->scratch);
+    return w->theta && w->layer && w->scratch
                ? SB_OK
                : sb_fail(SB_ENOMEM, "no memory to draw %zu weights", most);
 }
@@ -149,8 +150,11 @@ sb_status sb_predictor_init(struct sb_predictor *p, const struct sb_predictor_op
     const struct sb_model_info *info = &o->model->info;
     *p = (struct sb_predictor){
         .env = *o->env, .model = o->model, .loaded = o->loaded, .sampling = o->sampling};
-    if (!info->gauss || p->sampling.kind == SB_SAMPLE_MEAN)
+    if (!sb_model_draws(o->model) || p->sampling.kind == SB_SAMPLE_MEAN)
         p->sampling = (struct sb_sampling){SB_SAMPLE_MEAN, 1};
+    else if (
+        !info->gauss) /* activations of points have no noise: their scales are drawn */
+        p->sampling.kind = SB_SAMPLE_DRAWS;
     enum sb_load load = sb_load_for(o->model, &p->sampling);
     bool single = sb_plan_for(&p->env, load, o->max_batch) == SB_PLAN_SINGLE;
     cut(p, o->max_batch);
@@ -175,6 +179,7 @@ void sb_predictor_fini(struct sb_predictor *p)
         sb_net_fini(&w->net);
         sb_free(w->theta);
         sb_free(w->layer);
+        sb_free(w->scratch);
         sb_free(w->draw);
         sb_free(w->prob);
         sb_free(w->member);
@@ -210,7 +215,7 @@ static void draw_weights(const struct batch *b, struct sb_predict_worker *w, uin
         struct sb_weight *to = &w->net.weight[i];
         if (w->net.weight_node[i] < first)
             continue;
-        sb_trained_draw_layer(&b->p->model->member[m], &b->env, i, d, w->layer);
+        sb_model_draw_layer(b->p->model, &b->env, m, i, d, w->layer, w->scratch);
         to->mu = at; /* the net's own copy of where they are */
         sb_weight_set(to, w->layer, NULL);
         at += sb_weight_placed(to);

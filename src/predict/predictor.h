@@ -33,8 +33,9 @@ struct sb_predict_worker {
     struct sb_net net; /* runs with one member's weights after the other's */
     float *theta; /* [most weights of a member] owned: a draw; NULL: none is made here */
     float *layer; /* [most weights of a layer] owned: as drawn, not in order; or NULL */
-    float *draw;  /* [at_once][classes] owned */
-    float *prob;  /* [members][at_once][classes] owned */
+    float *scratch;       /* of drawing; owned, or NULL */
+    float *draw;          /* [at_once][classes] owned */
+    float *prob;          /* [members][at_once][classes] owned */
     const float **member; /* [members] owned: in prob or shared_prob */
     unsigned char *bad;   /* [at_once or bands] owned */
     size_t filled;        /* the chunk of this call whose examples are in the net */

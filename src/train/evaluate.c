@@ -11,12 +11,12 @@
 
 enum { AT_ONCE = 512 }; /* examples that are predicted together */
 
-/* The recipe's way of using a posterior. */
+/* The recipe's way of using a posterior; of points there is one only. */
 static struct sb_sampling sampling_of(const struct sb_trainer *t)
 {
     const struct sb_config_eval *e = &t->config->eval;
     struct sb_sampling s = {SB_SAMPLE_DRAWS, 1};
-    if (t->method->posterior != SB_POSTERIOR_GAUSS || e->sampling == SB_CONFIG_MEAN)
+    if (e->sampling == SB_CONFIG_MEAN)
         s.kind = SB_SAMPLE_MEAN;
     else if (e->sampling == SB_CONFIG_ACTIVATION_NOISE)
         s.kind = SB_SAMPLE_NOISE;

@@ -1,5 +1,6 @@
 /* prediction of forms through include/sebays.h: layers that members share are computed once,
  * and every member still has the bits that it has alone, in any batch, on any threads. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -79,12 +80,31 @@ static void forward(const struct sb_model *m, uint32_t i, uint32_t draw, bool no
     sb_net_softmax(&env, net);
 }
 
+/* Draw d of member i into a network; SB_FORM_MEAN: the mean. Of rank-1, scales are drawn. */
+static void load(const struct sb_model *m, uint32_t i, uint32_t d, struct sb_net *net)
+{
+    struct sb_trained made;
+    if (!sb_form_draws(&m->info.form)) {
+        assert_int_equal(d != SB_FORM_MEAN && m->info.gauss
+                             ? sb_trained_draw(&m->member[i], &env, net, d)
+                             : sb_trained_load(&m->member[i], &env, net),
+                         SB_OK);
+        return;
+    }
+    assert_int_equal(sb_form_member(&m->info.form, &m->trained, &m->arch,
+                                    &m->network[i / FORMS_MEMBERS], i % FORMS_MEMBERS, d,
+                                    &made),
+                     SB_OK);
+    assert_int_equal(sb_trained_load(&made, &env, net), SB_OK);
+    sb_trained_fini(&made);
+}
+
 /* Member i with a network of its own: out [EXAMPLES][classes]. */
 static void alone(const struct sb_model *m, uint32_t i,
                   const struct sebays_predictor_options *o, float out[ROW])
 {
     bool gauss = m->info.gauss, noise = gauss && o->sampling == SEBAYS_NOISE;
-    uint32_t draws = gauss && o->draws ? o->draws : 1;
+    uint32_t draws = sb_model_draws(m) && o->draws ? o->draws : 1;
     struct sb_model_plan plan = {.lanes = env.kernels->lanes,
                                  .max_batch = EXAMPLES,
                                  .threads = 1,
@@ -95,10 +115,7 @@ static void alone(const struct sb_model *m, uint32_t i,
     assert_int_equal(sb_model_net(m, i, &plan, &net), SB_OK);
     memset(out, 0, ROW * sizeof *out);
     for (uint32_t d = 0; d < draws; d++) {
-        bool drawn = gauss && !noise && o->sampling != SEBAYS_MEAN;
-        assert_int_equal(drawn ? sb_trained_draw(&m->member[i], &env, &net, d)
-                               : sb_trained_load(&m->member[i], &env, &net),
-                         SB_OK);
+        load(m, i, noise || o->sampling == SEBAYS_MEAN ? SB_FORM_MEAN : d, &net);
         fill(m, &net);
         forward(m, i, d, noise, &net);
         for (uint32_t k = 0; k < ROW; k++)
@@ -158,7 +175,7 @@ static void check_case(const struct forms_case *c, double density, bool gauss)
     assert_int_equal(sb_model_write(&inside, path), SB_OK);
     assert_int_equal(sebays_model_open(path, &m), SEBAYS_OK);
     assert_int_equal(sebays_model_members(m), MEMBERS);
-    for (size_t w = 0; w < (gauss ? 4 : 1); w++) {
+    for (size_t w = 0; w < (sb_model_draws(&inside) ? 4 : 1); w++) {
         for (uint32_t i = 0; i < MEMBERS; i++)
             alone(&inside, i, &ways[w], want[i]);
         for (size_t k = 0; k < sizeof cuts / sizeof *cuts; k++)
@@ -176,6 +193,52 @@ static void members_have_the_bits_they_have_alone(void **state)
         if (!forms_cases[i].plain)
             check_case(&forms_cases[i], 0.3, true);
     }
+}
+
+/* Several draws of a rank-1 network are as many members: the ensemble answers as they do. */
+static void draws_are_members(void **state)
+{
+    (void)state;
+    enum { DRAWS = 3 };
+    const struct forms_case c = {"mlp-12-9", "", SB_FORM_RANK_1, false, true};
+    static float mean[ROW], one[ROW], first[ROW];
+    double want[ROW] = {0};
+    struct sb_model inside;
+    struct sebays_model *m;
+    struct sebays_predictor *p;
+    struct sebays_predictor_options o = {.sampling = SEBAYS_DRAWS, .draws = DRAWS};
+    struct sebays_examples e = {.data = pixels, .count = EXAMPLES, .type = SEBAYS_U8};
+    struct sebays_prediction out = {.probabilities = mean};
+    assert_int_equal(form_models_make(&env, &inside, &c, 1.0, false, 1), SB_OK);
+    assert_int_equal(sb_model_write(&inside, path), SB_OK);
+    assert_int_equal(sebays_model_open(path, &m), SEBAYS_OK);
+    assert_int_equal(sebays_predictor_new(m, &o, &p), SEBAYS_OK);
+    assert_int_equal(sebays_predict(p, &e, &out), SEBAYS_OK);
+    for (uint32_t i = 0; i < FORMS_MEMBERS; i++)
+        for (uint32_t d = 0; d < DRAWS; d++) {
+            struct sb_model_plan plan = {.lanes = env.kernels->lanes,
+                                         .max_batch = EXAMPLES,
+                                         .threads = 1,
+                                         .inference = true};
+            struct sb_net net;
+            assert_int_equal(sb_model_net(&inside, i, &plan, &net), SB_OK);
+            load(&inside, i, d, &net);
+            fill(&inside, &net);
+            assert_int_equal(sb_predict_forward(&env, &net, &(struct sb_pass){0}, 0, one),
+                             SB_OK);
+            if (d > 0)
+                assert_memory_not_equal(one, first, sizeof one);
+            else
+                memcpy(first, one, sizeof one);
+            for (uint32_t k = 0; k < ROW; k++)
+                want[k] += (double)one[k] / (FORMS_MEMBERS * DRAWS);
+            sb_net_fini(&net);
+        }
+    for (uint32_t k = 0; k < ROW; k++)
+        assert_true(fabs((double)mean[k] - want[k]) < 1e-6);
+    sebays_predictor_free(p);
+    sebays_model_free(m);
+    sb_model_fini(&inside);
 }
 
 /* ---- memory -------------------------------------------------------------------------- */
@@ -242,6 +305,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(members_have_the_bits_they_have_alone),
+        cmocka_unit_test(draws_are_members),
         cmocka_unit_test(what_is_shared_is_loaded_once),
         cmocka_unit_test(every_failed_allocation_is_survived),
     };
