@@ -79,7 +79,7 @@ static sb_status init_params(struct sb_net *n, const struct sb_net_options *o)
         else if (d->kind == SB_NODE_SCALE)
             st = sb_scale_init(&n->scale[k], d);
         else if (!o->shared)
-            st = sb_mask_init(&n->mask[k], d);
+            st = sb_mask_init(&n->mask[k], d, n->arch.bands);
     }
     return st == SB_OK && !o->shared ? sb_net_list_params(n, o) : st;
 }
