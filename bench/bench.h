@@ -2,22 +2,26 @@
 #ifndef SB_BENCH_H
 #define SB_BENCH_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/env.h"
 #include "base/status.h"
+#include "forms/form.h"
 
 struct bench_options {
     double density; /* of existing weights; 0: the command's own */
     uint32_t batch;
-    uint32_t shards;   /* of step */
-    uint32_t members;  /* of predict */
-    int json;          /* one object a line instead of a table */
-    int repeat;        /* measurements of which the best counts */
-    const char *arch;  /* of step; NULL: wrn-28-10 */
-    const char *form;  /* of step: "gauss", "point" or NULL: gauss */
-    int update;        /* step: a prune-grow update, too */
-    int plain;         /* step: whole steps only */
+    uint32_t shards;  /* of step */
+    uint32_t members; /* of predict, and of forms */
+    int json;         /* one object a line instead of a table */
+    int repeat;       /* measurements of which the best counts */
+    const char *arch; /* of step; NULL: wrn-28-10 */
+    const char
+        *form;    /* "gauss", "point", or a form (forms/form.h) of points; NULL: gauss */
+    int channels; /* dropout: whole channels */
+    int update;   /* step: a prune-grow update, too */
+    int plain;    /* step: whole steps only */
     const char *keep;  /* predict: where the model stays; NULL: nowhere */
     const char *data;  /* batch, corrupt: a data set */
     const char *stats; /* corrupt: figures to compare with; NULL: none */
@@ -25,9 +29,16 @@ struct bench_options {
 
 double bench_now(void); /* seconds, monotonic */
 
+/* What o->form says. */
+bool bench_form_known(const char *name);
+bool bench_gauss(const struct bench_options *o);
+struct sb_form_spec bench_form(const struct bench_options *o);
+
+/* What o->arch takes: images of CIFAR, or of MNIST. */
+struct sb_form_shape bench_shape(const struct bench_options *o);
+
 /* How many weights of each layer exist, by ERK: [weights], the caller's to free. */
-struct sb_net_options;
-sb_status bench_erk(const struct sb_net_options *o, double density, uint32_t **out);
+sb_status bench_active(const struct sb_arch *arch, double density, uint32_t **out);
 
 /* The commands; an exit code. */
 int bench_kernels(const struct sb_env *env, const struct bench_options *o);

@@ -24,7 +24,7 @@ static const char usage[] =
     "                kernels, 0.1 for step and predict; 1 is dense)\n"
     "  --batch N     images (default 32)\n"
     "  --shards N    step: what a batch is cut into (default 1)\n"
-    "  --members N   predict: of the ensemble (default 3)\n"
+    "  --members N   predict, and forms: of the ensemble (default 3)\n"
     "  --threads N   (default: all processors)\n"
     "  --isa NAME    scalar, avx2, neon or auto (default)\n"
     "  --repeat N    measurements of which the best counts (default 15; step: and for "
@@ -33,8 +33,10 @@ static const char usage[] =
     "  --json        one JSON object a line\n"
     "  --arch NAME   step, predict: mlp-H1-H2..., lenet, resnet-D or wrn-D-K (default "
     "wrn-28-10)\n"
-    "  --form FORM   step, predict: gauss (default), or point for weights without "
-    "variance\n"
+    "  --form FORM   step, predict: gauss (default), point for weights without "
+    "variance, or\n"
+    "                a form of points: dropout, mimo, batch-ensemble, rank-1, tree\n"
+    "  --channels    dropout: of whole channels\n"
     "  --update      step: a prune-grow update, too\n"
     "  --plain       step: whole steps only, without shares of time; for a profiler\n"
     "  --keep FILE   predict: the model stays there, for exports\n"
@@ -96,19 +98,20 @@ static int take_word(const char *name, const char *value, struct bench_options *
     }
     if (strcmp(name, "--form") == 0) {
         o->form = value;
-        return value && (strcmp(value, "gauss") == 0 || strcmp(value, "point") == 0)
+        return value && bench_form_known(value)
                    ? 0
-                   : wrong("gauss or point wanted for", name);
+                   : wrong("gauss, point or a form wanted for", name);
     }
     return -1;
 }
 
 static int *find_flag(struct bench_options *o, const char *name)
 {
-    return strcmp(name, "--json") == 0     ? &o->json
-           : strcmp(name, "--update") == 0 ? &o->update
-           : strcmp(name, "--plain") == 0  ? &o->plain
-                                           : NULL;
+    return strcmp(name, "--json") == 0       ? &o->json
+           : strcmp(name, "--update") == 0   ? &o->update
+           : strcmp(name, "--plain") == 0    ? &o->plain
+           : strcmp(name, "--channels") == 0 ? &o->channels
+                                             : NULL;
 }
 
 /* 0, or the exit code. Takes one option and its value from args[*i]. */

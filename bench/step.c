@@ -10,6 +10,7 @@
  *
  *     products       each layer's three products alone, on its own buffers (step_parts.c)
  *     noise          forward, minus a forward that neither draws nor mixes noise
+ *     of rows        scales and masks, forward and backward, drawn and applied
  *     update         the prior's gradient, optimiser and refresh, timed inside the step
  *     element-wise   the rest: norms, activations, pooling, additions, loss
  *
@@ -39,7 +40,8 @@ struct bench_step {
     double density;
     bool gauss;
     struct sb_net net;
-    uint32_t *label; /* [batch] */
+    uint32_t rows;   /* of a step */
+    uint32_t *label; /* [heads][rows] */
     uint32_t steps;  /* done so far; the noise of each is its own */
     double best[STEP_TIMES];
     double peak;   /* GFLOP/s */
@@ -58,50 +60,24 @@ static size_t resident_peak(void)
 
 /* ---- building ------------------------------------------------------------------------ */
 
-sb_status bench_erk(const struct sb_net_options *o, double density, uint32_t **out)
-{
-    struct sb_arch arch = {0};
-    struct sb_weight_shape *shape = NULL;
-    struct sb_allocation *a = NULL;
-    sb_status st =
-        sb_arch_init(&arch, o->arch, o->channels, o->height, o->width, o->classes);
-    if (st != SB_OK)
-        goto done;
-    shape = sb_malloc(arch.weights, sizeof *shape);
-    a = sb_malloc(arch.weights, sizeof *a);
-    *out = sb_malloc(arch.weights, sizeof **out);
-    if (!shape || !a || !*out) {
-        st = sb_fail(SB_ENOMEM, "no memory for %u layers", arch.weights);
-        goto done;
-    }
-    sb_arch_shapes(&arch, shape);
-    st = sb_topology_erk(shape, arch.weights, density, a);
-    for (uint32_t i = 0; i < arch.weights && st == SB_OK; i++)
-        (*out)[i] = a[i].active;
-done:
-    sb_free(shape);
-    sb_free(a);
-    sb_arch_fini(&arch);
-    return st;
-}
-
 static sb_status build(struct bench_step *b, const struct sb_env *env)
 {
-    int small = strncmp(b->arch, "lenet", 5) == 0 || strncmp(b->arch, "mlp", 3) == 0;
+    struct sb_form_spec form = bench_form(b->o);
+    struct sb_form_shape shape = bench_shape(b->o);
+    struct sb_arch arch;
     uint32_t *active = NULL;
+    b->rows = sb_form_rows(&form, b->o->batch);
     struct sb_net_options o = {
-        .arch = b->arch,
-        .channels = small ? 1 : 3,
-        .height = small ? 28 : 32,
-        .width = small ? 28 : 32,
-        .classes = CLASSES,
+        .made = &arch,
         .lanes = env->kernels->lanes,
-        .max_batch = b->o->batch,
-        .shard = sb_shards_width(b->o->batch, b->o->shards, SB_PARTIALS),
+        .max_batch = b->rows,
+        .shard = sb_shards_width(b->rows, b->o->shards, SB_PARTIALS),
         .threads = env->threads,
         .gauss = b->gauss,
     };
-    sb_status st = b->density < 1.0 ? bench_erk(&o, b->density, &active) : SB_OK;
+    sb_status st = sb_form_build(&form, &shape, SB_FORM_TRAINED, &arch);
+    if (st == SB_OK && b->density < 1.0)
+        st = bench_active(&arch, b->density, &active);
     o.active = active;
     if (st == SB_OK)
         st = sb_net_init(&b->net, &o);
@@ -109,6 +85,7 @@ static sb_status build(struct bench_step *b, const struct sb_env *env)
         st = sb_net_start(&b->net, 1, 0, rho_init);
     if (st == SB_OK)
         sb_net_refresh(env, &b->net);
+    sb_arch_fini(&arch);
     sb_free(active);
     return st;
 }
@@ -121,10 +98,11 @@ static sb_status fill(struct bench_step *b)
     struct sb_stream l = sb_rng_stream(1, SB_RNG_TEST, 0, 0, 1);
     for (size_t i = 0; i < sb_act_size(x); i++)
         x->data[i] = 3.46f * (sb_rng_uniform(&s, i) - 0.5f);
-    b->label = sb_malloc(b->o->batch, sizeof *b->label);
+    uint32_t labels = b->rows * b->net.arch.heads;
+    b->label = sb_malloc(labels, sizeof *b->label);
     if (!b->label)
-        return sb_fail(SB_ENOMEM, "no memory for %u labels", b->o->batch);
-    for (uint32_t i = 0; i < b->o->batch; i++)
+        return sb_fail(SB_ENOMEM, "no memory for %u labels", labels);
+    for (uint32_t i = 0; i < labels; i++)
         b->label[i] = (uint32_t)(sb_rng_uniform(&l, i) * CLASSES) % CLASSES;
     return SB_OK;
 }
@@ -133,8 +111,10 @@ static sb_status fill(struct bench_step *b)
 
 static sb_status forward(struct bench_step *b, const struct sb_env *env)
 {
-    struct sb_pass pass = {
-        .training = true, .sample = b->gauss, .seed = 1, .step = b->steps++};
+    struct sb_pass pass = {.training = true,
+                           .sample = b->gauss || b->net.arch.scales > 0,
+                           .seed = 1,
+                           .step = b->steps++};
     return sb_net_forward(env, &b->net, &pass);
 }
 
@@ -194,9 +174,14 @@ static sb_status run_update(struct bench_step *b, const struct sb_env *env)
 
 /* ---- printing ------------------------------------------------------------------------ */
 
+static const char *form_name(const struct bench_step *b)
+{
+    return b->o->form ? b->o->form : "gauss";
+}
+
 struct shares {
     double forward, input, weight; /* products */
-    double products, element_wise, noise, update;
+    double products, element_wise, noise, rows, update;
 };
 
 static struct shares shares_of(const struct bench_step *b)
@@ -211,14 +196,15 @@ static struct shares shares_of(const struct bench_step *b)
     s.products = s.forward + s.input + s.weight;
     if (b->gauss && t[STEP_FORWARD] > t[STEP_SILENT])
         s.noise = (t[STEP_FORWARD] - t[STEP_SILENT]) / whole;
-    s.element_wise = 1.0 - s.products - s.noise - s.update;
+    s.rows = t[STEP_ROWS] / whole;
+    s.element_wise = 1.0 - s.products - s.noise - s.rows - s.update;
     s.element_wise = s.element_wise > 0.0 ? s.element_wise : 0.0;
     return s;
 }
 
 static double gflops(const struct bench_step *b)
 {
-    return sb_net_step_flops(&b->net, b->o->batch) / b->best[STEP_WHOLE] / 1e9;
+    return sb_net_step_flops(&b->net, b->rows) / b->best[STEP_WHOLE] / 1e9;
 }
 
 /* What arithmetic alone, and memory alone, would take. */
@@ -228,8 +214,8 @@ struct limits {
 
 static struct limits limits_of(const struct bench_step *b)
 {
-    struct sb_traffic t = sb_net_traffic(&b->net, b->o->batch);
-    double bytes = sb_traffic_bytes(&t), flops = sb_net_step_flops(&b->net, b->o->batch);
+    struct sb_traffic t = sb_net_traffic(&b->net, b->rows);
+    double bytes = sb_traffic_bytes(&t), flops = sb_net_step_flops(&b->net, b->rows);
     return (struct limits){bytes, 1e3 * bytes / b->memory, 1e-6 * flops / b->peak};
 }
 
@@ -242,7 +228,7 @@ static void print_json(const struct bench_step *b, const struct sb_env *env)
            "\"peak_gflops\": %.2f, \"peak_share\": %.4f, \"peak_bytes\": %zu, "
            "\"net_bytes\": %zu, \"ms\": {\"forward\": %.3f, \"loss\": %.3f, "
            "\"backward\": %.3f, \"kl\": %.3f, \"optimiser\": %.3f, \"step\": %.3f}",
-           b->arch, b->gauss ? "gauss" : "point", b->density, b->o->batch, env->threads,
+           b->arch, form_name(b), b->density, b->o->batch, env->threads,
            env->kernels->name, 1e3 * t[STEP_WHOLE] / b->o->batch, rate, b->peak,
            rate / b->peak, b->peak_bytes, sb_net_bytes(&b->net), 1e3 * t[STEP_FORWARD],
            1e3 * t[STEP_LOSS], 1e3 * t[STEP_BACKWARD], 1e3 * t[STEP_KL],
@@ -254,9 +240,10 @@ static void print_json(const struct bench_step *b, const struct sb_env *env)
     if (!b->o->plain) {
         struct shares s = shares_of(b);
         printf(", \"shares\": {\"products\": %.4f, \"element_wise\": %.4f, \"noise\": "
-               "%.4f, \"update\": %.4f, \"forward\": %.4f, \"input_gradient\": %.4f, "
+               "%.4f, \"scales_and_masks\": %.4f, \"update\": %.4f, \"forward\": %.4f, "
+               "\"input_gradient\": %.4f, "
                "\"weight_gradient\": %.4f}",
-               s.products, s.element_wise, s.noise, s.update, s.forward, s.input,
+               s.products, s.element_wise, s.noise, s.rows, s.update, s.forward, s.input,
                s.weight);
     }
     if (b->o->update)
@@ -279,6 +266,10 @@ static void print_shares(const struct bench_step *b)
         "the step\n",
         100 * s.products, 100 * s.forward, 100 * s.input, 100 * s.weight,
         100 * s.element_wise, 100 * s.noise, 100 * s.update);
+    if (b->net.arch.scales + b->net.arch.masks > 0)
+        printf("  of rows       %5.1f %%   scales and masks, forward and backward, drawn "
+               "and applied\n",
+               100 * s.rows);
 }
 
 static void print_text(const struct bench_step *b, const struct sb_env *env)
@@ -287,8 +278,7 @@ static void print_text(const struct bench_step *b, const struct sb_env *env)
     double rate = gflops(b);
     printf(
         "%s, %s, density %g (%llu of %llu weights), batch %u, %d threads, kernels %s\n",
-        b->arch, b->gauss ? "gauss" : "point", b->density,
-        (unsigned long long)sb_net_active(&b->net),
+        b->arch, form_name(b), b->density, (unsigned long long)sb_net_active(&b->net),
         (unsigned long long)sb_net_weights(&b->net), b->o->batch, env->threads,
         env->kernels->name);
     printf("  %.3f ms an image, %.2f ms a step: forward %.2f, loss %.2f, backward %.2f, "
@@ -320,7 +310,7 @@ int bench_step(const struct sb_env *env, const struct bench_options *o)
         .o = o,
         .arch = o->arch ? o->arch : "wrn-28-10",
         .density = o->density > 0.0 ? o->density : 0.1,
-        .gauss = !o->form || strcmp(o->form, "gauss") == 0,
+        .gauss = bench_gauss(o),
     };
     b.peak = 1e-9 * sb_speed_arithmetic(env);
     sb_status st = sb_speed_memory(env, &b.memory);

@@ -18,10 +18,11 @@ enum step_time {
     STEP_PRODUCT_FORWARD,
     STEP_PRODUCT_INPUT,
     STEP_PRODUCT_WEIGHT,
+    STEP_ROWS, /* scales and masks, both ways */
     STEP_TIMES
 };
 
-/* The parts of a step that only a run of their own can tell apart: the last four times,
+/* The parts of a step that only a run of their own can tell apart: the last five times,
  * kept in best where they are lower. Follows a whole step, whose buffers it takes and
  * leaves in disorder; the next forward and backward write them anew. */
 sb_status step_parts(const struct sb_env *env, struct sb_net *n, double *best);

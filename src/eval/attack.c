@@ -39,7 +39,6 @@ static size_t elements(const struct sb_attack *a)
 sb_status sb_attack_init(struct sb_attack *a, const struct sb_ensemble *e,
                          uint32_t member, uint32_t batch)
 {
-    const struct sb_trained *m = &e->model->member[member];
     struct sb_model_plan plan = {.lanes = e->env->kernels->lanes,
                                  .max_batch = batch,
                                  .threads = e->env->threads,
@@ -48,8 +47,8 @@ sb_status sb_attack_init(struct sb_attack *a, const struct sb_ensemble *e,
     a->member = member;
     sb_status st = sb_model_net(e->model, member, &plan, &a->net);
     if (st == SB_OK)
-        st = e->sampling == SB_CONFIG_MEAN ? sb_trained_load(m, e->env, &a->net)
-                                           : sb_trained_draw(m, e->env, &a->net, 0);
+        st = sb_model_load(e->model, member, e->sampling == SB_CONFIG_MEAN, e->env,
+                           &a->net);
     a->x = sb_malloc(batch * elements(a), sizeof *a->x);
     a->gradient = sb_malloc(batch * elements(a), sizeof *a->gradient);
     if (st == SB_OK && (!a->x || !a->gradient))

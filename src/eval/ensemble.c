@@ -23,12 +23,12 @@ sb_status sb_ensemble_init(struct sb_ensemble *e, const struct sb_env *env,
                            const struct sb_model *m, const struct sb_config_eval *how,
                            uint32_t batch)
 {
-    bool gauss = m->info.gauss;
+    bool drawn = sb_model_draws(m);
     *e = (struct sb_ensemble){
         .env = env,
         .model = m,
-        .sampling = gauss ? how->sampling : SB_CONFIG_MEAN,
-        .draws = gauss && how->sampling == SB_CONFIG_DRAWS ? how->draws : 1};
+        .sampling = drawn ? how->sampling : SB_CONFIG_MEAN,
+        .draws = drawn && how->sampling == SB_CONFIG_DRAWS ? how->draws : 1};
     struct sb_sampling sampling = sampling_of(e);
     enum sb_load load = sb_load_for(m, &sampling);
     e->part = sb_malloc((size_t)SB_ENSEMBLE_CHUNK * m->members,

@@ -82,6 +82,23 @@ static bool stays(const struct sb_form_spec *s, const struct sb_arch_node *mask)
 
 /* ---- architectures ------------------------------------------------------------------- */
 
+/* Members have the nodes before the first one that a mask changes in common: a mask that
+ * stays, the convolution whose rows it is folded into, the linear layer that reads it. */
+static uint32_t first_changed(const struct sb_form_spec *s, const struct sb_arch *plain,
+                              const uint32_t *moved)
+{
+    uint32_t first = SB_NODE_NONE;
+    for (uint32_t i = 0; i < plain->nodes; i++) {
+        struct sb_arch_node mask;
+        if (!mask_behind(s, plain, i, &mask))
+            continue;
+        uint32_t changed =
+            moved[residual_site(&plain->node[i]) ? i : linear_reader(plain, i)];
+        first = changed < first ? changed : first;
+    }
+    return first == SB_NODE_NONE ? 0 : first;
+}
+
 static sb_status insert_masks(const struct sb_form_spec *s, const struct sb_arch *plain,
                               enum sb_form_role role, uint32_t *moved,
                               struct sb_arch *out)
@@ -117,6 +134,8 @@ static sb_status build(const struct sb_form_spec *s, const struct sb_form_shape 
         *out = (struct sb_arch){.classes = plain.classes};
         st = moved ? insert_masks(s, &plain, role, moved, out)
                    : sb_fail(SB_ENOMEM, "no memory for %u nodes", plain.nodes);
+        if (st == SB_OK && role == SB_FORM_MEMBER)
+            out->shared = first_changed(s, &plain, moved);
     }
     if (st == SB_OK && role == SB_FORM_TRAINED && out->masks == 0)
         st = sb_fail(SB_EARG, "%s has no hidden layer to drop elements of", shape->arch);
@@ -196,7 +215,7 @@ static void apply_masks(const struct sb_form_spec *s, const struct sb_arch *trai
         const struct sb_arch_node *d = &trained->node[i];
         if (d->kind != SB_NODE_MASK)
             continue;
-        bool element = stays(s, d), plane = d->height * d->width > 1;
+        bool element = stays(s, d), rows = trained->node[d->in].kind == SB_NODE_WEIGHT;
         size_t n = element ? (size_t)d->channels * d->height * d->width : d->channels;
         draw_mask(s, k->from->sample_seed, pass, site++, k->mask, n);
         if (element) { /* the next mask of the member's list */
@@ -205,7 +224,7 @@ static void apply_masks(const struct sb_form_spec *s, const struct sb_arch *trai
             k->out->params.param[kept++].value =
                 memcpy(k->at, k->mask, n * sizeof(float));
             k->at += n;
-        } else if (plane) {
+        } else if (rows) {
             fold(k, weight_number(trained, d->in), true);
         } else {
             fold(k, weight_number(trained, reader_of(trained, i)), false);

@@ -104,17 +104,19 @@ static inline uint32_t sb_form_members(const struct sb_form_spec *s)
     return s->members > 1 ? s->members : 1;
 }
 
-/* Whether a further draw of the posterior is another member: where weights are points and
- * what surrounds them is not. */
+/* Whether members are draws although weights are points: what surrounds those is not. */
 static inline bool sb_form_draws(const struct sb_form_spec *s)
 {
     return s->kind == SB_FORM_RANK_1;
 }
 
+/* In place of a draw's number: the posterior mean. */
+#define SB_FORM_MEAN UINT32_MAX
+
 /* Rows that a batch of so many examples becomes. */
 uint32_t sb_form_rows(const struct sb_form_spec *s, uint32_t batch);
 
-/* Member m (draw: of what the form draws). The numbers may be from's own: it must stay. The
+/* Member m (draw: of what the form draws, 0 being the member's own). The numbers may be from's own: it must stay. The
  * caller calls sb_trained_fini, also after a failure; the result is only read. */
 sb_status sb_form_member(const struct sb_form_spec *s, const struct sb_arch *trained,
                          const struct sb_arch *plain, const struct sb_trained *from,
@@ -122,6 +124,12 @@ sb_status sb_form_member(const struct sb_form_spec *s, const struct sb_arch *tra
 
 extern const struct sb_form sb_form_plain, sb_form_dropout, sb_form_mimo,
     sb_form_batch_ensemble, sb_form_rank_1, sb_form_tree;
+
+/* The weights of one layer of that member, where sb_form_draws: out [nnz]; scratch: twice
+ * the most channels of a layer. Everything else is alike in all draws. */
+void sb_form_draw_layer(const struct sb_arch *trained, const struct sb_trained *from,
+                        uint32_t m, uint32_t layer, uint32_t draw, float *out,
+                        float *scratch);
 
 /* ---- what forms share ---------------------------------------------------------------- */
 

@@ -131,68 +131,67 @@ static void factors(const struct sb_trained *from, uint32_t node, uint32_t index
     uint32_t channels = mu->dim[1];
     struct sb_stream s = sb_rng_stream(from->sample_seed, SB_RNG_SCALE, m, draw, index);
     memcpy(out, mu->value + (size_t)m * channels, channels * sizeof *out);
-    for (uint32_t c = 0; rho && c < channels; c++) {
+    for (uint32_t c = 0; rho && draw != SB_FORM_MEAN && c < channels; c++) {
         float z[4];
         sb_rng_normal4(&s, c / 4, z);
         out[c] += sb_softplus(rho->value[(size_t)m * channels + c]) * z[c % 4];
     }
 }
 
-struct scaling {
-    const struct sb_trained *from;
-    struct sb_trained *out;
-    uint32_t m, draw;
-    float *r, *s; /* [most channels] scratch */
-    float *at;    /* memory for what is made */
-};
-
-/* Weights of plain layer `weight` = W o (s r^T); node: that of W. */
-static void scale_weights(struct scaling *k, uint32_t weight, uint32_t node)
+static uint32_t most_channels(const struct sb_arch *a)
 {
-    struct sb_param *mu = &k->out->params.param[k->out->mu[weight]];
-    const struct sb_param *w = &k->from->params.param[k->from->mu[weight]];
-    const struct sb_param *bias = sb_trained_find(k->from, node + 1, SB_PARAM_SCALE_BIAS);
-    const int32_t *position = k->from->position[weight];
-    uint32_t all = sb_param_all(mu), cols = all / mu->dim[0], kernel = cols / mu->dim[1];
-    factors(k->from, node - 1, 2 * weight, k->m, k->draw, k->r);
-    factors(k->from, node + 1, 2 * weight + 1, k->m, k->draw, k->s);
-    for (uint32_t i = 0; i < w->count; i++) {
-        uint32_t at = position ? (uint32_t)position[i] : i;
-        k->at[i] = w->value[i] * (k->s[at / cols] * k->r[at % cols / kernel]);
-    }
-    mu->value = k->at;
-    k->at += w->count;
-    k->out->position[weight] = k->from->position[weight];
-    if (bias)
-        sb_trained_find(k->out, mu->node, SB_PARAM_BIAS)->value =
-            bias->value + (size_t)k->m * mu->dim[0];
+    uint32_t most = 1;
+    for (uint32_t i = 0; i < a->nodes; i++)
+        most = a->node[i].channels > most ? a->node[i].channels : most;
+    return most;
 }
 
-static sb_status member(const struct sb_form_spec *s, const struct sb_arch *trained,
+/* W o (s r^T): a weight's scales are the nodes around it. */
+void sb_form_draw_layer(const struct sb_arch *trained, const struct sb_trained *from,
+                        uint32_t m, uint32_t layer, uint32_t draw, float *out,
+                        float *scratch)
+{
+    const struct sb_param *w = &from->params.param[from->mu[layer]];
+    const int32_t *position = from->position[layer];
+    uint32_t cols = sb_param_all(w) / w->dim[0], kernel = cols / w->dim[1];
+    float *r = scratch, *s = scratch + most_channels(trained);
+    factors(from, w->node - 1, 2 * layer, m, draw, r);
+    factors(from, w->node + 1, 2 * layer + 1, m, draw, s);
+    for (uint32_t i = 0; i < w->count; i++) {
+        uint32_t at = position ? (uint32_t)position[i] : i;
+        out[i] = w->value[i] * (s[at / cols] * r[at % cols / kernel]);
+    }
+}
+
+static sb_status member(const struct sb_form_spec *spec, const struct sb_arch *trained,
                         const struct sb_arch *plain, const struct sb_trained *from,
                         uint32_t m, uint32_t draw, struct sb_trained *out)
 {
-    size_t weights = 0, most = 1;
-    uint32_t *active = sb_malloc(plain->weights, sizeof *active), w = 0;
-    (void)s;
+    size_t weights = 0, most = most_channels(trained);
+    uint32_t *active = sb_malloc(plain->weights, sizeof *active);
+    (void)spec;
     if (!active)
         return sb_fail(SB_ENOMEM, "no memory for %u layers", plain->weights);
     sb_trained_active(from, active);
     for (uint32_t i = 0; i < plain->weights; i++)
         weights += active[i];
-    for (uint32_t i = 0; i < trained->nodes; i++)
-        most = trained->node[i].channels > most ? trained->node[i].channels : most;
     sb_status st = sb_form_shell(plain, from, active, weights + 2 * most, out);
     sb_free(active);
-    if (st != SB_OK)
-        return st;
-    float *memory = out->memory;
-    struct scaling k = {from,  out, m, draw, memory + weights, memory + weights + most,
-                        memory};
-    for (uint32_t i = 0; i < trained->nodes; i++)
-        if (trained->node[i].kind == SB_NODE_WEIGHT)
-            scale_weights(&k, w++, i);
-    return SB_OK;
+    float *at = out->memory, *scratch = at ? at + weights : NULL;
+    for (uint32_t i = 0; i < plain->weights && st == SB_OK; i++) {
+        struct sb_param *mu = &out->params.param[out->mu[i]];
+        uint32_t node = from->params.param[from->mu[i]].node;
+        const struct sb_param *bias =
+            sb_trained_find(from, node + 1, SB_PARAM_SCALE_BIAS);
+        sb_form_draw_layer(trained, from, m, i, draw, at, scratch);
+        mu->value = at;
+        at += mu->count;
+        out->position[i] = from->position[i];
+        if (bias)
+            sb_trained_find(out, mu->node, SB_PARAM_BIAS)->value =
+                bias->value + (size_t)m * mu->dim[0];
+    }
+    return st;
 }
 
 const struct sb_form sb_form_batch_ensemble = {.name = "batch-ensemble",

@@ -101,9 +101,22 @@ void sb_rows_multiply(const struct sb_env *env, const struct sb_act *x,
 struct mask_job {
     const struct sb_act *x;
     const float *keep;
+    uint32_t bands;
     struct sb_act *y;
     bool add;
 };
+
+/* Lane l is band l of the plane: whatever is in further lanes becomes 0. */
+static void mask_bands(const struct mask_job *j, const float *x, const float *keep,
+                       float *y)
+{
+    size_t lanes = j->x->lanes, n = pixels(j->x);
+    for (size_t i = 0; i < n; i++, x += lanes, y += lanes)
+        for (size_t l = 0; l < lanes; l++) {
+            float product = l < j->bands ? x[l] * keep[l * n + i] : 0.0f;
+            y[l] = j->add ? y[l] + product : product;
+        }
+}
 
 static void mask_plane(void *context, size_t chunk, int worker)
 {
@@ -111,17 +124,21 @@ static void mask_plane(void *context, size_t chunk, int worker)
     const struct mask_job *j = context;
     uint32_t b = (uint32_t)(chunk / j->x->channels),
              c = (uint32_t)(chunk % j->x->channels);
-    const float *x = sb_act_plane(j->x, b, c), *keep = j->keep + c * pixels(j->x);
+    size_t lanes = j->x->lanes, plane = pixels(j->x) * (j->bands ? j->bands : 1);
+    const float *x = sb_act_plane(j->x, b, c), *keep = j->keep + c * plane;
     float *y = sb_act_plane(j->y, b, c);
-    size_t lanes = j->x->lanes;
-    for (size_t i = 0; i < pixels(j->x); i++, x += lanes, y += lanes)
+    if (j->bands) {
+        mask_bands(j, x, keep, y);
+        return;
+    }
+    for (size_t i = 0; i < plane; i++, x += lanes, y += lanes)
         for (size_t l = 0; l < lanes; l++)
             y[l] = j->add ? y[l] + x[l] * keep[i] : x[l] * keep[i];
 }
 
 void sb_rows_mask(const struct sb_env *env, const struct sb_act *x, const float *keep,
-                  struct sb_act *y, bool add)
+                  uint32_t bands, struct sb_act *y, bool add)
 {
-    struct mask_job j = {x, keep, y, add};
+    struct mask_job j = {x, keep, bands, y, add};
     sb_threads_run(env->threads, (size_t)x->blocks * x->channels, mask_plane, &j);
 }

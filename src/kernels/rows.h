@@ -31,8 +31,9 @@ void sb_rows_scale_backward(const struct sb_env *env, const struct sb_rows_backw
 void sb_rows_multiply(const struct sb_env *env, const struct sb_act *x,
                       const struct sb_act *factor, struct sb_act *y, bool add);
 
-/* The same with keep, [channels][height][width], for every row. */
+/* The same with keep, [channels][height][width], for every row. bands > 0: lanes are so many
+ * bands of rows of one image (conv.h), whose height is bands times x's. */
 void sb_rows_mask(const struct sb_env *env, const struct sb_act *x, const float *keep,
-                  struct sb_act *y, bool add);
+                  uint32_t bands, struct sb_act *y, bool add);
 
 #endif

@@ -222,12 +222,55 @@ sb_status sb_model_net(const struct sb_model *m, uint32_t i,
         .single = p->single,
         .input_gradient = p->input_gradient,
         .active = active,
+        .prefix = p->prefix,
     };
     st = sb_net_init(net, &o);
 done:
     sb_arch_fini(&arch);
     sb_free(active);
     return st;
+}
+
+/* ---- draws --------------------------------------------------------------------------- */
+
+static const struct sb_trained *network_of(const struct sb_model *m, uint32_t i)
+{
+    return &m->network[i / sb_form_members(&m->info.form)];
+}
+
+sb_status sb_model_load(const struct sb_model *m, uint32_t i, bool mean,
+                        const struct sb_env *env, struct sb_net *net)
+{
+    struct sb_trained made;
+    if (!mean)
+        return sb_trained_draw(&m->member[i], env, net, 0);
+    if (!sb_form_draws(&m->info.form))
+        return sb_trained_load(&m->member[i], env, net);
+    sb_status st = sb_form_member(&m->info.form, &m->trained, &m->arch, network_of(m, i),
+                                  m->member[i].branch, SB_FORM_MEAN, &made);
+    if (st == SB_OK)
+        st = sb_trained_load(&made, env, net);
+    sb_trained_fini(&made);
+    return st;
+}
+
+size_t sb_model_draw_scratch(const struct sb_model *m)
+{
+    size_t most = 1;
+    for (uint32_t i = 0; i < m->trained.nodes; i++)
+        if (m->trained.node[i].channels > most)
+            most = m->trained.node[i].channels;
+    return 2 * most;
+}
+
+void sb_model_draw_layer(const struct sb_model *m, const struct sb_env *env, uint32_t i,
+                         uint32_t layer, uint32_t draw, float *out, float *scratch)
+{
+    if (sb_form_draws(&m->info.form))
+        sb_form_draw_layer(&m->trained, network_of(m, i), m->member[i].branch, layer,
+                           draw, out, scratch);
+    else
+        sb_trained_draw_layer(&m->member[i], env, layer, draw, out);
 }
 
 /* ---- writing ----------------------------------------------------------------------- */

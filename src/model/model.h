@@ -116,10 +116,35 @@ struct sb_model_plan {
     bool single;         /* for one image at a time, see nn/net.h */
     bool input_gradient; /* keep the gradient of the images */
     bool gauss;          /* for activation noise; else a point net, for means and draws */
+    const struct sb_net *prefix; /* see nn/net.h; NULL: none */
 };
 
 /* The architecture of a member, anew. The caller calls sb_arch_fini, also after a failure. */
 sb_status sb_model_arch(const struct sb_model *m, struct sb_arch *out);
+
+/* Members one after the other that come of one network and compute the first m->arch.shared
+ * nodes alike; 1: none do. */
+static inline uint32_t sb_model_group(const struct sb_model *m)
+{
+    return m->arch.shared > 0 ? sb_form_members(&m->info.form) : 1;
+}
+
+/* Whether a member can be drawn more than once: of Gaussian weights or scales. */
+static inline bool sb_model_draws(const struct sb_model *m)
+{
+    return m->info.gauss || sb_form_draws(&m->info.form);
+}
+
+/* Loads member i into a network made for it: the draw that is kept with it, or the posterior
+ * mean. */
+sb_status sb_model_load(const struct sb_model *m, uint32_t i, bool mean,
+                        const struct sb_env *env, struct sb_net *net);
+
+/* Draw number `draw` of the weights of one layer of member i: out [nnz]. scratch:
+ * sb_model_draw_scratch floats. */
+void sb_model_draw_layer(const struct sb_model *m, const struct sb_env *env, uint32_t i,
+                         uint32_t layer, uint32_t draw, float *out, float *scratch);
+size_t sb_model_draw_scratch(const struct sb_model *m);
 
 /* A network that members like member `i` fit into; nothing is loaded yet. The caller
  * calls sb_net_fini, also after a failure. */

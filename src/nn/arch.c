@@ -350,6 +350,12 @@ sb_status sb_arch_check(const struct sb_arch *a)
                            "node %u works in the place of node %u (%s), which %u others "
                            "read; branch at a layer",
                            i, n->in, a->node[n->in].name, readers - 1);
+        if (i >= a->shared && n->in < a->shared && n->in != 0 &&
+            (n->kind == SB_NODE_RELU || n->kind == SB_NODE_ADD))
+            return sb_fail(SB_EARG,
+                           "node %u works in the place of node %u (%s), which members "
+                           "of a network share; branch at a layer",
+                           i, n->in, a->node[n->in].name);
     }
     return SB_OK;
 }

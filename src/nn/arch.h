@@ -100,7 +100,7 @@ sb_status sb_arch_set_heads(struct sb_arch *a, const struct sb_arch_head *head,
 
 /* SB_EARG with a sentence where the graph breaks a rule that networks rely on: a node that
  * works in the place of its input must be the only one to read it, and what is pooled or
- * flattened must have one reader. */
+ * flattened must have one reader; no member works in the place of what all members share. */
 sb_status sb_arch_check(const struct sb_arch *a);
 
 /* Cuts the planes of one image into bands, a lane each (see kernels/conv.h), for forward

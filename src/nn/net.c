@@ -45,14 +45,18 @@ static sb_status init_weight(struct sb_net *n, const struct sb_net_options *o, u
         .sliced = n->node[d->in].sliced,
     };
     n->weight_node[w] = i;
-    return o->shared ? SB_OK : sb_weight_init(&n->weight[w], &d->conv, &wo);
+    if (o->prefix && i < n->borrowed)
+        n->weight[w] = o->prefix->weight[w];
+    return i < n->borrowed ? SB_OK : sb_weight_init(&n->weight[w], &d->conv, &wo);
 }
 
 static sb_status init_norm(struct sb_net *n, const struct sb_net_options *o, uint32_t i,
                            uint32_t m)
 {
     n->norm_node[m] = i;
-    return o->shared ? SB_OK : norm_init(&n->norm[m], n->arch.node[i].channels);
+    if (o->prefix && i < n->borrowed)
+        n->norm[m] = o->prefix->norm[m];
+    return i < n->borrowed ? SB_OK : norm_init(&n->norm[m], n->arch.node[i].channels);
 }
 
 static sb_status init_params(struct sb_net *n, const struct sb_net_options *o)
@@ -76,7 +80,7 @@ static sb_status init_params(struct sb_net *n, const struct sb_net_options *o)
         else if (d->kind == SB_NODE_SCALE)
             st = sb_scale_init(&n->scale[k], d);
         else if (!o->shared)
-            st = sb_mask_init(&n->mask[k], d);
+            st = sb_mask_init(&n->mask[k], d, n->arch.bands);
     }
     return st == SB_OK && !o->shared ? sb_net_list_params(n, o) : st;
 }
@@ -96,6 +100,7 @@ static sb_status init_arch(struct sb_net *n, const struct sb_net_options *o)
         st = sb_arch_check(&n->arch);
     if (st == SB_OK && o->single)
         n->max_batch = sb_arch_band(&n->arch, n->lanes);
+    n->borrowed = o->shared ? n->arch.nodes : o->prefix ? n->arch.shared : 0;
     return st;
 }
 
@@ -121,8 +126,7 @@ sb_status sb_net_init(struct sb_net *n, const struct sb_net_options *o)
     *n = (struct sb_net){.lanes = o->lanes,
                          .max_batch = o->max_batch,
                          .threads = o->threads,
-                         .shards.width = o->shard,
-                         .shares = o->shared != NULL};
+                         .shards.width = o->shard};
     if (o->max_batch == 0 || o->threads < 1)
         return sb_fail(SB_EARG,
                        "a network for batches of %u on %d threads: both at least 1",
@@ -175,13 +179,15 @@ void sb_net_fini(struct sb_net *n)
 {
     if (!n)
         return;
-    for (uint32_t i = 0; n->weight && !n->shares && i < n->arch.weights; i++)
-        sb_weight_fini(&n->weight[i]);
-    for (uint32_t i = 0; n->norm && !n->shares && i < n->arch.norms; i++)
-        sb_free(n->norm[i].memory);
+    for (uint32_t i = 0; n->weight && n->weight_node && i < n->arch.weights; i++)
+        if (n->weight_node[i] >= n->borrowed)
+            sb_weight_fini(&n->weight[i]);
+    for (uint32_t i = 0; n->norm && n->norm_node && i < n->arch.norms; i++)
+        if (n->norm_node[i] >= n->borrowed)
+            sb_free(n->norm[i].memory);
     for (uint32_t i = 0; n->scale && i < n->arch.scales; i++)
         sb_scale_fini(&n->scale[i]);
-    for (uint32_t i = 0; n->mask && !n->shares && i < n->arch.masks; i++)
+    for (uint32_t i = 0; n->mask && n->borrowed < n->arch.nodes && i < n->arch.masks; i++)
         sb_free(n->mask[i].keep);
     sb_param_list_fini(&n->params);
     sb_free(n->scale);
@@ -226,7 +232,8 @@ sb_status sb_net_start(struct sb_net *n, uint64_t seed, uint32_t member, float r
 void sb_net_refresh(const struct sb_env *env, struct sb_net *n)
 {
     for (uint32_t i = 0; i < n->arch.weights; i++)
-        sb_weight_refresh(env, &n->weight[i]);
+        if (n->weight_node[i] >= n->borrowed)
+            sb_weight_refresh(env, &n->weight[i]);
 }
 
 void sb_net_set_batch(struct sb_net *n, uint32_t batch)

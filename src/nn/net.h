@@ -15,7 +15,8 @@
  * A net for inference keeps no value longer than the last node that reads it, and stores
  * none that a weight can pass on in registers (fuse.h). Parameters
  * and the memory to run them may also be two nets: one of parameters only, and any number
- * that borrow them, each on its own thread.
+ * that borrow them, each on its own thread. Of members that have a prefix in common
+ * (arch.shared) one has its parameters, and the others borrow those.
  */
 #ifndef SB_NN_NET_H
 #define SB_NN_NET_H
@@ -95,7 +96,8 @@ struct sb_net {
     size_t sum_floats; /* of the longest array that is summed over shards */
     bool trained;      /* the last forward used batch statistics: backward follows them */
     bool sampled;      /* ... drew noise */
-    bool shares;       /* what weight[] and norm[] point to is another net's */
+    uint32_t borrowed; /* what weight[] and norm[] of the first so many nodes point to is
+                        * another net's */
     int threads;       /* scratch is there for this many */
     void *scratch;     /* owned */
     float
@@ -128,6 +130,9 @@ struct sb_net_options {
      * borrowed; the first one's are, to begin with. NULL: parameters of its own. */
     const struct sb_net *shared;
     uint32_t shared_count;
+    /* A net of the same architecture, whose parameters of the first arch.shared nodes are
+     * borrowed; it must stay. Loading leaves them as they are. NULL: none. */
+    const struct sb_net *prefix;
 };
 
 /* single, which implies inference: where the architecture allows it, the lanes hold bands

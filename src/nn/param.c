@@ -101,7 +101,8 @@ static void append_scale(struct sb_param_list *l, const struct sb_arch *a, uint3
 static void append_mask(struct sb_param_list *l, const struct sb_arch *a, uint32_t node)
 {
     const struct sb_arch_node *d = &a->node[node];
-    const uint32_t dim[] = {d->channels, d->height, d->width};
+    uint32_t bands = a->bands ? a->bands : 1; /* a mask has whole planes */
+    const uint32_t dim[] = {d->channels, d->height * bands, d->width};
     if (d->mask.given)
         append(l, a, node, SB_PARAM_KEEP, 3, dim);
 }

@@ -43,11 +43,13 @@ void sb_scale_fini(struct sb_net_scale *s)
     *s = (struct sb_net_scale){0};
 }
 
-sb_status sb_mask_init(struct sb_net_mask *m, const struct sb_arch_node *d)
+sb_status sb_mask_init(struct sb_net_mask *m, const struct sb_arch_node *d,
+                       uint32_t bands)
 {
     if (!d->mask.given)
         return SB_OK;
-    m->keep = sb_calloc((size_t)d->channels * d->height * d->width, sizeof *m->keep);
+    size_t plane = (size_t)d->height * d->width * (bands ? bands : 1);
+    m->keep = sb_calloc(d->channels * plane, sizeof *m->keep);
     return m->keep ? SB_OK : sb_fail(SB_ENOMEM, "no memory for the mask %s", d->name);
 }
 
@@ -269,7 +271,7 @@ sb_status sb_mask_forward(const struct sb_env *env, struct sb_net *n, uint32_t i
     const struct sb_act *x = &n->node[d->in].y;
     struct sb_act *y = &n->node[i].y;
     if (m->keep) {
-        sb_rows_mask(env, x, m->keep, y, false);
+        sb_rows_mask(env, x, m->keep, n->arch.bands, y, false);
         return SB_OK;
     }
     struct drop_job j = {
@@ -297,7 +299,7 @@ void sb_mask_backward(const struct sb_env *env, struct sb_net *n, uint32_t i)
     if (!node->in_wanted)
         return;
     if (m->keep)
-        sb_rows_mask(env, &node->dy, m->keep, &in->dy, node->add_in);
+        sb_rows_mask(env, &node->dy, m->keep, n->arch.bands, &in->dy, node->add_in);
     else
         sb_rows_multiply(env, &node->dy, &m->drop, &in->dy, node->add_in);
 }

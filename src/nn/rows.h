@@ -14,9 +14,11 @@
 
 #include "nn/net.h"
 
-/* Memory for the numbers of a scale or mask node. fini takes half-built ones. */
+/* Memory for the numbers of a scale or mask node, whose planes may be cut into bands
+ * (arch.bands). fini takes half-built ones. */
 sb_status sb_scale_init(struct sb_net_scale *s, const struct sb_arch_node *d);
-sb_status sb_mask_init(struct sb_net_mask *m, const struct sb_arch_node *d);
+sb_status sb_mask_init(struct sb_net_mask *m, const struct sb_arch_node *d,
+                       uint32_t bands);
 void sb_scale_fini(struct sb_net_scale *s);
 
 /* Floats of its gradients, one behind the other from dmu on. */

@@ -246,6 +246,8 @@ static sb_status load(const struct sb_trained *t, struct sb_net *net)
     for (uint32_t i = 0; st == SB_OK && i < net->params.n; i++) {
         struct sb_param *to = &net->params.param[i];
         const struct sb_param *from = next_like(t, to, &at);
+        if (to->node < net->borrowed && to->role != SB_PARAM_KEEP)
+            continue; /* whoever lends it has loaded it */
         if (to->role == SB_PARAM_MU)
             st = load_weight(t, from, &net->weight[to->weight]);
         else if (to->role != SB_PARAM_RHO)
@@ -299,6 +301,8 @@ sb_status sb_trained_draw(const struct sb_trained *t, const struct sb_env *env,
     if (!drawn)
         return sb_fail(SB_ENOMEM, "no memory to draw the weights of a layer");
     for (uint32_t i = 0; i < t->weights; i++) {
+        if (net->weight_node[i] < net->borrowed)
+            continue;
         sb_trained_draw_layer(t, env, i, draw, drawn);
         sb_weight_set(&net->weight[i], drawn, NULL);
     }

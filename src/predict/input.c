@@ -61,6 +61,16 @@ static bool fill_example(const struct job *j, const unsigned char *from, float *
     return bad;
 }
 
+static void copy_example(const struct job *j, size_t i, float *to)
+{
+    const struct sb_act *from = j->in->data, *x = j->x;
+    for (uint32_t c = 0; c < x->channels; c++, to += x->plane) {
+        const float *image = sb_act_image(from, (uint32_t)(j->at + i), c);
+        for (size_t p = 0; p < (size_t)x->height * x->width; p++)
+            to[p * x->lanes] = image[p * from->lanes];
+    }
+}
+
 static void clear_lane(const struct sb_act *x, float *to)
 {
     for (uint32_t c = 0; c < x->channels; c++, to += x->plane)
@@ -76,7 +86,10 @@ static void fill_block(void *context, size_t chunk, int worker)
     float *to = sb_act_plane(j->x, (uint32_t)chunk, 0);
     for (uint32_t l = 0; l < j->x->lanes; l++) {
         size_t i = chunk * j->x->lanes + l;
-        if (l < lanes)
+        if (l < lanes && j->in->type == SB_INPUT_ACT) {
+            j->bad[i] = 0;
+            copy_example(j, i, to + l);
+        } else if (l < lanes)
             j->bad[i] = fill_example(j,
                                      (const unsigned char *)j->in->data +
                                          (ptrdiff_t)(j->at + i) * j->in->stride[0],

@@ -2,7 +2,8 @@
  * activations.
  *
  * Bytes are pixels and become ((byte / 255) - mean) / sd, the bits of data/normalise;
- * floats are pixels in [0, 1] or features and become (x - mean) / sd.
+ * floats are pixels in [0, 1] or features and become (x - mean) / sd. Activations, as a
+ * batch of data/batch.h has them, are what they are to become.
  */
 #ifndef SB_PREDICT_INPUT_H
 #define SB_PREDICT_INPUT_H
@@ -14,10 +15,10 @@
 #include "data/normalise.h"
 #include "kernels/act.h"
 
-enum sb_input_type { SB_INPUT_F32, SB_INPUT_U8 };
+enum sb_input_type { SB_INPUT_F32, SB_INPUT_U8, SB_INPUT_ACT };
 
 struct sb_input {
-    const void *data;
+    const void *data; /* of activations: a struct sb_act, and no strides */
     enum sb_input_type type;
     ptrdiff_t stride[4]; /* bytes to the next example, channel, row and column */
     bool missing; /* of tables: numbers may be missing where none was in training */

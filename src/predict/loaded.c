@@ -28,9 +28,9 @@ enum sb_plan sb_plan_for(const struct sb_env *env, enum sb_load load, uint32_t m
 
 enum sb_load sb_load_for(const struct sb_model *m, const struct sb_sampling *s)
 {
-    if (!m->info.gauss || s->kind == SB_SAMPLE_MEAN)
+    if (!sb_model_draws(m) || s->kind == SB_SAMPLE_MEAN)
         return SB_LOAD_MEAN;
-    if (s->kind == SB_SAMPLE_NOISE)
+    if (s->kind == SB_SAMPLE_NOISE && m->info.gauss)
         return SB_LOAD_GAUSS;
     return s->draws == 1 ? SB_LOAD_DRAW : SB_LOAD_MEAN; /* later draws replace the mean */
 }
@@ -41,29 +41,45 @@ struct loading {
     enum sb_load load;
     struct sb_env env; /* that a member is loaded in */
     struct sb_net *member;
+    uint32_t group;
     struct sb_failure failure;
 };
 
-static void load_member(void *context, size_t i, int worker)
+/* Member i; one that is not the first of its group borrows from that. */
+static void load_member(struct loading *j, size_t i)
 {
-    (void)worker;
-    struct loading *j = context;
     struct sb_net *net = &j->member[i];
-    const struct sb_trained *from = &j->model->member[i];
-    sb_status st = sb_model_net(j->model, (uint32_t)i, &j->plan, net);
+    struct sb_model_plan plan = j->plan;
+    plan.prefix = i % j->group > 0 ? &j->member[i - i % j->group] : NULL;
+    sb_status st = sb_model_net(j->model, (uint32_t)i, &plan, net);
     if (st == SB_OK)
-        st = j->load == SB_LOAD_DRAW ? sb_trained_draw(from, &j->env, net, 0)
-                                     : sb_trained_load(from, &j->env, net);
+        st = sb_model_load(j->model, (uint32_t)i, j->load != SB_LOAD_DRAW, &j->env, net);
     sb_failure_note(&j->failure, i, st);
     for (uint32_t k = 0; st == SB_OK && k < net->arch.weights; k++)
-        sb_pattern_fini(&net->weight[k].pattern); /* the kernel order is enough */
+        if (net->weight_node[k] >= net->borrowed)
+            sb_pattern_fini(&net->weight[k].pattern); /* the kernel order is enough */
+}
+
+static void load_first(void *context, size_t i, int worker)
+{
+    struct loading *j = context;
+    (void)worker;
+    load_member(j, i * j->group);
+}
+
+static void load_other(void *context, size_t i, int worker)
+{
+    struct loading *j = context;
+    size_t others = j->group - 1;
+    (void)worker;
+    load_member(j, i / others * j->group + 1 + i % others);
 }
 
 /* Threads share out members: meeting once costs less than meeting at every layer. */
 sb_status sb_loaded_init(struct sb_loaded *l, const struct sb_env *env,
                          const struct sb_model *m, enum sb_load load, enum sb_plan plan)
 {
-    *l = (struct sb_loaded){.members = m->members};
+    *l = (struct sb_loaded){.members = m->members, .group = sb_model_group(m)};
     l->member = sb_calloc(m->members, sizeof *l->member);
     if (!l->member)
         return sb_fail(SB_ENOMEM, "no memory for %u members", m->members);
@@ -78,10 +94,14 @@ sb_status sb_loaded_init(struct sb_loaded *l, const struct sb_env *env,
         .load = load,
         .env = *env,
         .member = l->member,
+        .group = l->group,
         .failure = SB_FAILURE_NONE,
     };
+    size_t groups = m->members / l->group;
     j.env.threads = 1;
-    sb_threads_run(env->threads, m->members, load_member, &j);
+    sb_threads_run(env->threads, groups, load_first, &j);
+    if (j.failure.status == SB_OK)
+        sb_threads_run(env->threads, m->members - groups, load_other, &j);
     return sb_failure_raise(&j.failure);
 }
 

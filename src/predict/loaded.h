@@ -3,6 +3,10 @@
  * Only read once it is made, so predictors on any number of threads share one: what a
  * thread needs of its own is memory to run in (predictor.h). How a layer is planned
  * depends on how many images come at once; the bits of the results do not.
+ *
+ * Members of one trained network that begin with the same layers (a tree's trunk, all of a
+ * MIMO network but its heads) have those once: the first of such a group owns them, the
+ * others borrow them.
  */
 #ifndef SB_PREDICT_LOADED_H
 #define SB_PREDICT_LOADED_H
@@ -34,6 +38,9 @@ enum { SB_FEW_IMAGES = 8 };
 struct sb_loaded {
     struct sb_net *member; /* [members] owned, parameters only */
     uint32_t members;
+    uint32_t
+        group; /* members, one after the other, whose first nodes are one computation;
+                     * 1: there are none */
 };
 
 /* The caller calls sb_loaded_fini, also after a failure. */

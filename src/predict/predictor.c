@@ -1,6 +1,7 @@
 /* predictor - see predictor.h. */
 #include "predict/predictor.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/failure.h"
@@ -38,6 +39,12 @@ static sb_status init_net(const struct sb_predictor *p, uint32_t images, int thr
     return st;
 }
 
+/* Pieces of work that the members are: groups of those that share layers. */
+static uint32_t groups_of(const struct sb_predictor *p)
+{
+    return p->loaded->members / p->loaded->group;
+}
+
 /* Whether this predictor draws weights itself; a single draw comes with what is loaded. */
 static bool draws_here(const struct sb_predictor *p)
 {
@@ -57,7 +64,8 @@ static sb_status init_draw(const struct sb_predictor *p, struct sb_predict_worke
     }
     w->theta = sb_malloc(most, sizeof *w->theta);
     w->layer = sb_malloc(largest, sizeof *w->layer);
-    return w->theta && w->layer
+    w->scratch = sb_malloc(sb_model_draw_scratch(p->model), sizeof *w->scratch);
+    return w->theta && w->layer && w->scratch
                ? SB_OK
                : sb_fail(SB_ENOMEM, "no memory to draw %zu weights", most);
 }
@@ -82,7 +90,7 @@ static sb_status init_buffers(const struct sb_predictor *p, struct sb_predict_wo
 }
 
 /* How many examples of max_batch a thread takes at once, and how many threads do. If there
- * is less than a member of a chunk for every other thread, all of them work together. */
+ * is less than a group of a chunk for every other thread, all of them work together. */
 static void cut(struct sb_predictor *p, uint32_t max_batch)
 {
     const struct sb_arch *a = &p->loaded->member[0].arch;
@@ -98,7 +106,7 @@ static void cut(struct sb_predictor *p, uint32_t max_batch)
     fit = fit > lanes ? fit : lanes;
     p->at_once = fit < most ? (uint32_t)fit : most;
     uint64_t chunks = (max_batch + p->at_once - 1) / p->at_once;
-    uint64_t pieces = chunks * p->model->members;
+    uint64_t pieces = chunks * groups_of(p);
     p->workers = 2 * pieces <= threads ? 1
                  : pieces < threads    ? (uint32_t)pieces
                                        : threads;
@@ -142,8 +150,11 @@ sb_status sb_predictor_init(struct sb_predictor *p, const struct sb_predictor_op
     const struct sb_model_info *info = &o->model->info;
     *p = (struct sb_predictor){
         .env = *o->env, .model = o->model, .loaded = o->loaded, .sampling = o->sampling};
-    if (!info->gauss || p->sampling.kind == SB_SAMPLE_MEAN)
+    if (!sb_model_draws(o->model) || p->sampling.kind == SB_SAMPLE_MEAN)
         p->sampling = (struct sb_sampling){SB_SAMPLE_MEAN, 1};
+    else if (
+        !info->gauss) /* activations of points have no noise: their scales are drawn */
+        p->sampling.kind = SB_SAMPLE_DRAWS;
     enum sb_load load = sb_load_for(o->model, &p->sampling);
     bool single = sb_plan_for(&p->env, load, o->max_batch) == SB_PLAN_SINGLE;
     cut(p, o->max_batch);
@@ -168,6 +179,7 @@ void sb_predictor_fini(struct sb_predictor *p)
         sb_net_fini(&w->net);
         sb_free(w->theta);
         sb_free(w->layer);
+        sb_free(w->scratch);
         sb_free(w->draw);
         sb_free(w->prob);
         sb_free(w->member);
@@ -187,49 +199,48 @@ struct batch {
     const struct sb_input *in;
     size_t n;      /* examples of the call */
     uint32_t each; /* examples of a chunk */
-    size_t whole; /* chunks that one thread runs; of the others, members are shared out */
+    size_t whole;  /* chunks that one thread runs; of the others, groups are shared out */
     uint64_t first; /* number of the call's first */
     const struct sb_answers *out;
     struct sb_env env; /* that a chunk runs in */
     struct sb_failure failure;
 };
 
-/* Puts draw d of member m in the place of its means. */
+/* Puts draw d of member m, from node `first` on, in the place of its means. */
 static void draw_weights(const struct batch *b, struct sb_predict_worker *w, uint32_t m,
-                         uint32_t d)
+                         uint32_t d, uint32_t first)
 {
     float *at = w->theta;
     for (uint32_t i = 0; i < w->net.arch.weights; i++) {
         struct sb_weight *to = &w->net.weight[i];
-        sb_trained_draw_layer(&b->p->model->member[m], &b->env, i, d, w->layer);
+        if (w->net.weight_node[i] < first)
+            continue;
+        sb_model_draw_layer(b->p->model, &b->env, m, i, d, w->layer, w->scratch);
         to->mu = at; /* the net's own copy of where they are */
         sb_weight_set(to, w->layer, NULL);
         at += sb_weight_placed(to);
     }
 }
 
-/* Of the examples in the net: out [examples][classes]. */
-static sb_status run_member(const struct batch *b, struct sb_predict_worker *w,
-                            uint32_t m, uint32_t first, float *out)
+/* Draw d of member m on the examples in the net, added to out [examples][classes]; nodes
+ * before `first` are as another member of the group left them. */
+static sb_status run_draw(const struct batch *b, struct sb_predict_worker *w, uint32_t m,
+                          uint32_t d, uint32_t first, uint32_t image, float *out)
 {
     const struct sb_predictor *p = b->p;
-    size_t n = sb_predict_images(&w->net) * w->net.arch.classes;
+    struct sb_pass pass = {.sample = p->sampling.kind == SB_SAMPLE_NOISE,
+                           .seed = p->model->member[m].sample_seed,
+                           .member = m,
+                           .step = d,
+                           .image = image};
     sb_net_share(&w->net, &p->loaded->member[m]);
-    memset(out, 0, n * sizeof *out);
-    for (uint32_t d = 0; d < p->sampling.draws; d++) {
-        struct sb_pass pass = {.sample = p->sampling.kind == SB_SAMPLE_NOISE,
-                               .seed = p->model->member[m].sample_seed,
-                               .member = m,
-                               .step = d,
-                               .image = first};
-        if (draws_here(p))
-            draw_weights(b, w, m, d);
-        sb_status st = sb_predict_forward(&b->env, &w->net, &pass, w->draw);
-        if (st != SB_OK)
-            return st;
-        sb_predict_add(out, w->draw, n, p->sampling.draws);
-    }
-    return SB_OK;
+    if (draws_here(p))
+        draw_weights(b, w, m, d, first);
+    sb_status st = sb_predict_forward(&b->env, &w->net, &pass, first, w->draw);
+    if (st == SB_OK)
+        sb_predict_add(out, w->draw, sb_predict_images(&w->net) * w->net.arch.classes,
+                       p->sampling.draws);
+    return st;
 }
 
 /* Where the net takes one image as bands of its rows, a lane each, the bands are what is
@@ -240,6 +251,7 @@ static void fill_net(const struct batch *b, struct sb_predict_worker *w, size_t 
     const struct sb_input *in = b->in;
     uint32_t bands = w->net.arch.bands;
     struct sb_input rows = *in;
+    assert(bands == 0 || in->type != SB_INPUT_ACT);
     if (bands == 0) {
         sb_net_set_batch(&w->net, count);
         sb_input_fill(in, at, &b->p->normal, b->env.threads, &w->net.input, w->bad);
@@ -286,23 +298,36 @@ static float *probabilities_of(const struct batch *b, const struct part *e, floa
     return prob + (size_t)m * e->count * b->p->model->info.classes;
 }
 
-/* Members m .. end - 1 on the examples of a part. */
-static sb_status run_members(const struct batch *b, struct sb_predict_worker *w,
-                             const struct part *e, uint32_t m, uint32_t end, float *prob)
+/* The members of a group on the examples in the net. What they share is computed with the
+ * first of them, whose noise it then has. */
+static sb_status run_group(const struct batch *b, struct sb_predict_worker *w,
+                           const struct part *e, uint32_t group, float *prob)
 {
-    uint32_t classes = b->p->model->info.classes;
-    size_t size = (size_t)e->count * classes;
+    const struct sb_predictor *p = b->p;
+    uint32_t begin = group * p->loaded->group, end = begin + p->loaded->group;
+    size_t size = (size_t)e->count * p->model->info.classes;
+    sb_status st = SB_OK;
+    memset(probabilities_of(b, e, prob, begin), 0, size * (end - begin) * sizeof *prob);
+    for (uint32_t d = 0; d < p->sampling.draws && st == SB_OK; d++)
+        for (uint32_t m = begin; m < end && st == SB_OK; m++)
+            st = run_draw(b, w, m, d, m == begin ? 0 : w->net.arch.shared,
+                          (uint32_t)(b->first + e->at), probabilities_of(b, e, prob, m));
+    for (uint32_t m = begin; m < end && st == SB_OK && b->out->members; m++)
+        memcpy(b->out->members + (m * b->n + e->at) * p->model->info.classes,
+               probabilities_of(b, e, prob, m), size * sizeof *prob);
+    return st;
+}
+
+/* Groups g .. end - 1 on the examples of a part. */
+static sb_status run_groups(const struct batch *b, struct sb_predict_worker *w,
+                            const struct part *e, uint32_t g, uint32_t end, float *prob)
+{
     if (w->filled != e->chunk)
         fill_net(b, w, e->at, e->count);
     w->filled = e->chunk;
     sb_status st = check_finite(w, e->count, e->at);
-    for (; m < end && st == SB_OK; m++) {
-        float *mine = probabilities_of(b, e, prob, m);
-        st = run_member(b, w, m, (uint32_t)(b->first + e->at), mine);
-        if (st == SB_OK && b->out->members)
-            memcpy(b->out->members + (m * b->n + e->at) * classes, mine,
-                   size * sizeof *mine);
-    }
+    for (; g < end && st == SB_OK; g++)
+        st = run_group(b, w, e, g, prob);
     return st;
 }
 
@@ -326,26 +351,26 @@ static void run_task(void *context, size_t task, int worker)
 {
     struct batch *b = context;
     struct sb_predict_worker *w = &b->p->worker[worker];
-    uint32_t members = b->p->model->members;
+    uint32_t groups = groups_of(b->p);
     bool whole = task < b->whole;
     size_t piece = whole ? 0 : task - b->whole;
-    struct part e = part_of(b, whole ? task : b->whole + piece / members);
-    uint32_t first = (uint32_t)(piece % members), end = whole ? members : first + 1;
+    struct part e = part_of(b, whole ? task : b->whole + piece / groups);
+    uint32_t first = (uint32_t)(piece % groups), end = whole ? groups : first + 1;
     float *prob = whole ? w->prob : shared_prob(b, e.chunk);
-    sb_status st = run_members(b, w, &e, first, end, prob);
+    sb_status st = run_groups(b, w, &e, first, end, prob);
     if (st == SB_OK && whole)
         st = conclude(b, w, &e, prob);
     sb_failure_note(&b->failure, e.chunk, st);
 }
 
 /* A thread takes a chunk through all members, but of the last chunks, one for each thread,
- * a member at a time, so that none is left with a whole chunk when the others are done. If
+ * a group of members at a time, so that none is left with a whole chunk when the others are done. If
  * most threads would find nothing more to do then, they run what is left together. */
 static sb_status run_chunks(struct batch *b, size_t chunks)
 {
     const struct sb_predictor *p = b->p;
     size_t shared = chunks < p->workers ? chunks : p->workers;
-    size_t pieces = shared * p->model->members, rest = pieces % p->workers;
+    size_t pieces = shared * groups_of(p), rest = pieces % p->workers;
     if (2 * rest > p->workers)
         rest = 0;
     b->whole = chunks - shared;
@@ -369,7 +394,7 @@ sb_status sb_predictor_run(struct sb_predictor *p, const struct sb_input *in, si
                            uint64_t first, const struct sb_answers *out)
 {
     const uint64_t numbers = (uint64_t)UINT32_MAX + 1;
-    if (p->columns && in->type != SB_INPUT_F32)
+    if (p->columns && in->type == SB_INPUT_U8)
         return sb_fail(SB_EARG, "the model takes rows of a table, which are floats; the "
                                 "examples are bytes");
     if (p->few && n <= SB_FEW_IMAGES)

@@ -5,6 +5,9 @@
  * examples of a call are shared out by members, so that all threads end together. Only when
  * there are too few examples for that do threads share a layer's work.
  *
+ * Members that begin with the same layers (loaded.h) are a group: those layers are computed
+ * once for all of them, and one thread runs the group on its examples.
+ *
  * Weights are borrowed from a loaded model, which any number of predictors share. All
  * memory is taken when a predictor is made; a call allocates nothing. An answer depends on
  * the example alone (with activation noise, on its number too): not on what else is in the
@@ -30,8 +33,9 @@ struct sb_predict_worker {
     struct sb_net net; /* runs with one member's weights after the other's */
     float *theta; /* [most weights of a member] owned: a draw; NULL: none is made here */
     float *layer; /* [most weights of a layer] owned: as drawn, not in order; or NULL */
-    float *draw;  /* [at_once][classes] owned */
-    float *prob;  /* [members][at_once][classes] owned */
+    float *scratch;       /* of drawing; owned, or NULL */
+    float *draw;          /* [at_once][classes] owned */
+    float *prob;          /* [members][at_once][classes] owned */
     const float **member; /* [members] owned: in prob or shared_prob */
     unsigned char *bad;   /* [at_once or bands] owned */
     size_t filled;        /* the chunk of this call whose examples are in the net */
@@ -73,7 +77,8 @@ struct sb_answers {
     struct sb_uncertainty sum; /* of the ensemble */
 };
 
-/* first: the number of the first example, for activation noise. */
+/* first: the number of the first example, for activation noise. Activations need a predictor
+ * for more than one example at once. */
 sb_status sb_predictor_run(struct sb_predictor *p, const struct sb_input *in, size_t n,
                            uint64_t first, const struct sb_answers *out);
 

@@ -1,5 +1,9 @@
 /* sampling - how a member's posterior is used to predict (method.md 6). A point member
- * has only its weights: whatever is asked for, they are what is used. */
+ * has only its weights: whatever is asked for, they are what is used. Of rank-1 the scales
+ * are what is drawn; activation noise is then a draw.
+ *
+ * Several draws of a member are averaged. Members count alike, so the ensemble answers as
+ * one of so many times as many members would. */
 #ifndef SB_PREDICT_SAMPLING_H
 #define SB_PREDICT_SAMPLING_H
 

@@ -6,17 +6,18 @@
 #include "data/columns.h"
 #include "kernels/kernels.h"
 #include "model/model.h"
-#include "predict/sampling.h"
-#include "predict/source.h"
+#include "predict/predictor.h"
 #include "train/state.h"
 #include "train/together.h"
 
-/* The recipe's way of using a posterior. */
+enum { AT_ONCE = 512 }; /* examples that are predicted together */
+
+/* The recipe's way of using a posterior; of points there is one only. */
 static struct sb_sampling sampling_of(const struct sb_trainer *t)
 {
     const struct sb_config_eval *e = &t->config->eval;
     struct sb_sampling s = {SB_SAMPLE_DRAWS, 1};
-    if (t->method->posterior != SB_POSTERIOR_GAUSS || e->sampling == SB_CONFIG_MEAN)
+    if (e->sampling == SB_CONFIG_MEAN)
         s.kind = SB_SAMPLE_MEAN;
     else if (e->sampling == SB_CONFIG_ACTIVATION_NOISE)
         s.kind = SB_SAMPLE_NOISE;
@@ -70,64 +71,132 @@ sb_status sb_trainer_model(const struct sb_trainer *t, const struct sb_trained *
     return st;
 }
 
-/* Member m's probabilities of what job says, in out; draw: scratch of the same size. The
- * network is what those who use the model have: so they get the bits that are judged here. */
-static sb_status predict_member(const struct sb_trainer *t, const struct sb_model *model,
-                                uint32_t m, struct sb_predict job, struct sb_sampling s,
-                                float *out, float *draw, int32_t *label)
+/* ---- predictions --------------------------------------------------------------------- */
+
+/* Which examples are predicted. */
+struct job {
+    const struct sb_batch_source *source;
+    const uint32_t *index; /* [n]; NULL: the first n */
+    uint32_t n;
+};
+
+/* A predictor, and what a batch of examples is in. */
+struct judge {
+    const struct sb_env *env;
+    const struct sb_model *model;
+    struct sb_loaded loaded;
+    struct sb_predictor predictor;
+    struct sb_act x; /* [AT_ONCE] */
+    uint32_t index[AT_ONCE], label[AT_ONCE];
+    float *part; /* [members][AT_ONCE][classes] owned */
+};
+
+static sb_status judge_init(struct judge *j, const struct sb_env *env,
+                            const struct sb_model *m, struct sb_sampling s)
 {
-    const struct sb_trained *member = &model->member[m];
-    size_t n = (size_t)job.n * model->info.classes;
-    struct sb_model_plan plan = {.lanes = t->env->kernels->lanes,
-                                 .max_batch = t->config->train.batch,
-                                 .threads = t->env->threads,
-                                 .inference = true,
-                                 .gauss = s.kind == SB_SAMPLE_NOISE};
-    struct sb_net net;
-    sb_status st = sb_model_net(model, m, &plan, &net);
-    uint32_t all = job.n;
-    sb_together_part(t, all, &job.first, &job.n);
-    job.net = &net;
-    job.noise = plan.gauss;
-    job.seed = member->sample_seed;
-    job.member = m;
-    memset(out, 0, n * sizeof *out);
-    for (uint32_t d = 0; d < s.draws && st == SB_OK; d++) {
-        st = s.kind == SB_SAMPLE_DRAWS ? sb_trained_draw(member, t->env, &net, d)
-                                       : sb_trained_load(member, t->env, &net);
-        if (st == SB_OK)
-            st = sb_predict_run(&job, draw, label);
-        if (st == SB_OK)
-            sb_predict_add(out, draw, n, s.draws);
-    }
-    sb_net_fini(&net);
+    const struct sb_arch_node *in = &m->arch.node[0];
+    enum sb_load load = sb_load_for(m, &s);
+    struct sb_predictor_options o = {.env = env,
+                                     .model = m,
+                                     .loaded = &j->loaded,
+                                     .sampling = s,
+                                     .max_batch = AT_ONCE};
+    *j = (struct judge){.env = env, .model = m};
+    sb_status st =
+        sb_loaded_init(&j->loaded, env, m, load, sb_plan_for(env, load, AT_ONCE));
     if (st == SB_OK)
-        st = sb_together_gather(t, "predictions", all, model->info.classes * sizeof *out,
-                                out);
-    return st == SB_OK ? sb_together_gather(t, "labels", all, sizeof *label, label) : st;
+        st = sb_predictor_init(&j->predictor, &o);
+    if (st == SB_OK)
+        st = sb_act_init(&j->x, env->kernels->lanes, AT_ONCE, in->channels, in->height,
+                         in->width);
+    j->part = sb_malloc((size_t)AT_ONCE * m->members, m->info.classes * sizeof *j->part);
+    if (st == SB_OK && !j->part)
+        st = sb_fail(SB_ENOMEM, "no memory to predict %d examples", AT_ONCE);
+    return st;
+}
+
+static void judge_fini(struct judge *j)
+{
+    sb_predictor_fini(&j->predictor);
+    sb_loaded_fini(&j->loaded);
+    sb_act_fini(&j->x);
+    sb_free(j->part);
+}
+
+/* Examples at .. at + n - 1 of the job's. */
+static sb_status predict_part(struct judge *j, const struct job *job, uint32_t at,
+                              uint32_t n, float *out, int32_t *label)
+{
+    size_t classes = j->model->info.classes;
+    struct sb_input in = {.data = &j->x, .type = SB_INPUT_ACT};
+    struct sb_answers answers = {.members = j->part};
+    for (uint32_t i = 0; i < n; i++)
+        j->index[i] = job->index ? job->index[at + i] : at + i;
+    sb_act_set_batch(&j->x, n);
+    sb_status st =
+        sb_batch_fill(job->source, j->env->threads, j->index, n, &j->x, j->label);
+    if (st == SB_OK)
+        st = sb_predictor_run(&j->predictor, &in, n, at, &answers);
+    for (uint32_t i = 0; i < n && st == SB_OK; i++)
+        label[at + i] = (int32_t)j->label[i];
+    for (uint32_t m = 0; m < j->model->members && st == SB_OK; m++)
+        memcpy(out + (m * (size_t)job->n + at) * classes, j->part + m * n * classes,
+               n * classes * sizeof *out);
+    return st;
+}
+
+/* Every process has predicted its part of n examples; now all have all. */
+static sb_status gather(const struct sb_trainer *t, const struct sb_model *model,
+                        uint32_t n, float *out, int32_t *label)
+{
+    size_t classes = model->info.classes;
+    sb_status st = sb_together_gather(t, "labels", n, sizeof *label, label);
+    for (uint32_t m = 0; m < model->members && st == SB_OK; m++)
+        st = sb_together_gather(t, "predictions", n, classes * sizeof *out,
+                                out + m * (size_t)n * classes);
+    return st;
+}
+
+/* All members' probabilities, [members][n][classes], by the path that those who use the
+ * model take: so they get the bits that are judged here. */
+static sb_status predict(const struct sb_trainer *t, const struct sb_model *model,
+                         const struct job *job, struct sb_sampling s, float *out,
+                         int32_t *label)
+{
+    struct judge *j = sb_calloc(1, sizeof *j);
+    if (!j)
+        return sb_fail(SB_ENOMEM, "no memory to predict %d examples", AT_ONCE);
+    uint32_t first, end;
+    sb_together_part(t, job->n, &first, &end);
+    sb_status st = judge_init(j, t->env, model, s);
+    for (uint32_t at = first; at < end && st == SB_OK; at += AT_ONCE)
+        st = predict_part(j, job, at, end - at < AT_ONCE ? end - at : AT_ONCE, out,
+                          label);
+    judge_fini(j);
+    sb_free(j);
+    return st == SB_OK ? gather(t, model, job->n, out, label) : st;
 }
 
 /* All members' figures, and the ensemble's; the latter's mean probability, unless NULL,
  * goes to mean [n][classes]. member may be NULL. */
 static sb_status judge(const struct sb_trainer *t, const struct sb_model *model,
-                       const struct sb_predict *job, struct sb_sampling s,
+                       const struct job *job, struct sb_sampling s,
                        struct sb_scores *member, struct sb_scores *ensemble, float *mean)
 {
     uint32_t members = model->members, classes = model->info.classes;
     size_t n = (size_t)job->n * classes;
-    float *p = sb_malloc(n * members, sizeof *p), *draw = sb_malloc(n, sizeof *draw);
+    float *p = sb_malloc(n * members, sizeof *p);
     int32_t *label = sb_malloc(job->n, sizeof *label);
     const float **list = sb_calloc(members, sizeof *list);
     unsigned bins = t->config->eval.bins;
-    sb_status st = p && draw && label && list
-                       ? SB_OK
+    sb_status st = p && label && list
+                       ? predict(t, model, job, s, p, label)
                        : sb_fail(SB_ENOMEM, "no memory to judge %u members on %u images",
                                  members, job->n);
     for (uint32_t m = 0; m < members && st == SB_OK; m++) {
         list[m] = p + m * n;
         struct sb_probs one = {&list[m], 1, job->n, classes};
-        st = predict_member(t, model, m, *job, s, p + m * n, draw, label);
-        if (st == SB_OK && member)
+        if (member)
             st = sb_metrics_of(&one, label, bins, &member[m]);
     }
     struct sb_probs all = {list, members, job->n, classes};
@@ -140,14 +209,13 @@ static sb_status judge(const struct sb_trainer *t, const struct sb_model *model,
         mean[i] = sum / (float)members;
     }
     sb_free(p);
-    sb_free(draw);
     sb_free(label);
     sb_free(list);
     return st;
 }
 
 /* The network as it is now, through its members: posterior means. */
-static sb_status judge_now(struct sb_trainer *t, const struct sb_predict *job,
+static sb_status judge_now(struct sb_trainer *t, const struct job *job,
                            struct sb_scores *out, float *mean)
 {
     struct sb_model model = {0};
@@ -167,20 +235,17 @@ sb_status sb_trainer_validate(struct sb_trainer *t, struct sb_scores *out)
     struct sb_batch_source source = t->source.validation;
     source.member = sb_trainer_stage(t)->run;
     source.step = (uint32_t)t->at.step;
-    struct sb_predict job = {.env = t->env,
-                             .source = &source,
-                             .index = t->source.part.valid,
-                             .n = t->source.part.validation_count};
+    struct job job = {.source = &source,
+                      .index = t->source.part.valid,
+                      .n = t->source.part.validation_count};
     *out = (struct sb_scores){NAN, NAN, NAN, NAN};
     return job.n > 0 ? judge_now(t, &job, out, NULL) : SB_OK;
 }
 
 sb_status sb_trainer_predict_test(struct sb_trainer *t, uint32_t n, float *out)
 {
-    struct sb_predict job = {.env = t->env,
-                             .source = &t->source.test_clean,
-                             .index = t->source.test_index,
-                             .n = n};
+    struct job job = {
+        .source = &t->source.test_clean, .index = t->source.test_index, .n = n};
     return judge_now(t, &job, NULL, out);
 }
 
@@ -188,10 +253,9 @@ sb_status sb_trainer_predict_test(struct sb_trainer *t, uint32_t n, float *out)
 
 static sb_status test_members(struct sb_trainer *t, struct sb_run_result *out)
 {
-    struct sb_predict job = {.env = t->env,
-                             .source = &t->source.test_clean,
-                             .index = t->source.test_index,
-                             .n = t->source.tests};
+    struct job job = {.source = &t->source.test_clean,
+                      .index = t->source.test_index,
+                      .n = t->source.tests};
     struct sb_model model = {0};
     sb_status st = sb_trainer_model(t, t->trained, t->trained_count, &model);
     if (st == SB_OK) {

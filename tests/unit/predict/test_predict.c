@@ -1,5 +1,5 @@
 /* prediction through include/sebays.h: the same bits however it is asked for, the bits of
- * training's evaluation, no allocation in a call, and every failure survived. */
+ * a member alone, no allocation in a call, and every failure survived. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,6 +15,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "models.h"
+#include "predict/input.h"
 #include "predict/source.h"
 #include "refused.h"
 #include "sebays.h"
@@ -176,54 +177,47 @@ static void bits_are_those_of_every_instruction_set(void **state)
     sebays_model_free(m);
 }
 
-/* ---- what training says ---- */
+/* ---- a member alone ---- */
 
-/* Member i as train/evaluate predicts: a network of its own, a data set, batches of 32. */
-static void predict_as_training(const struct sb_model *m, uint32_t i, uint32_t draws,
-                                bool noise, float *out)
+/* Member i with a network of its own, all examples at once. */
+static void predict_alone(const struct sb_model *m, uint32_t i, uint32_t draws,
+                          bool noise, float *out)
 {
-    static uint32_t labels[EXAMPLES];
     static float draw[EXAMPLES * CLASSES];
+    unsigned char bad[EXAMPLES];
     const struct sb_model_info *o = &m->info;
-    struct sb_dataset d = {.images = pixels,
-                           .labels = labels,
-                           .n = EXAMPLES,
-                           .channels = o->channels,
-                           .height = o->height,
-                           .width = o->width,
-                           .classes = CLASSES};
+    ptrdiff_t row = o->width, plane = row * o->height;
+    struct sb_input in = {.data = pixels,
+                          .type = SB_INPUT_U8,
+                          .stride = {plane * o->channels, plane, row, 1}};
     struct sb_normalise normal;
     struct sb_net net;
     struct sb_model_plan plan = {.lanes = env.kernels->lanes,
-                                 .max_batch = 32,
+                                 .max_batch = EXAMPLES,
                                  .threads = 1,
                                  .inference = true,
                                  .gauss = noise};
     assert_int_equal(sb_normalise_given(&normal, SB_BYTES, o->channels, o->mean, o->sd),
                      SB_OK);
-    struct sb_batch_source source = {.data = &d, .normal = &normal};
     assert_int_equal(sb_model_net(m, i, &plan, &net), SB_OK);
     memset(out, 0, sizeof draw);
     for (uint32_t k = 0; k < draws; k++) {
-        struct sb_predict job = {.env = &env,
-                                 .net = &net,
-                                 .source = &source,
-                                 .n = EXAMPLES,
-                                 .noise = noise,
-                                 .seed = m->member[i].sample_seed,
-                                 .member = i,
-                                 .draw = noise ? k : 0};
+        struct sb_pass pass = {.sample = noise,
+                               .seed = m->member[i].sample_seed,
+                               .member = i,
+                               .step = noise ? k : 0};
         assert_int_equal(noise ? sb_trained_load(&m->member[i], &env, &net)
                                : sb_trained_draw(&m->member[i], &env, &net, k),
                          SB_OK);
-        assert_int_equal(sb_predict_run(&job, draw, NULL), SB_OK);
+        sb_input_fill(&in, 0, &normal, 1, &net.input, bad);
+        assert_int_equal(sb_predict_forward(&env, &net, &pass, 0, draw), SB_OK);
         sb_predict_add(out, draw, EXAMPLES * CLASSES, draws);
     }
     sb_net_fini(&net);
     sb_normalise_fini(&normal);
 }
 
-static void bits_are_those_of_training(void **state)
+static void bits_are_those_of_a_member_alone(void **state)
 {
     (void)state;
     static struct answers have;
@@ -241,7 +235,7 @@ static void bits_are_those_of_training(void **state)
             assert_int_equal(sb_model_read(&inside, path), SB_OK);
             ask(p, &bytes, &have);
             for (uint32_t i = 0; i < kinds[k].members; i++) {
-                predict_as_training(&inside, i, draws, noise, want);
+                predict_alone(&inside, i, draws, noise, want);
                 assert_memory_equal(have.members + (size_t)i * EXAMPLES * CLASSES, want,
                                     sizeof want);
             }
@@ -430,7 +424,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bits_do_not_depend_on_the_batch_or_threads),
         cmocka_unit_test(bits_are_those_of_every_instruction_set),
-        cmocka_unit_test(bits_are_those_of_training),
+        cmocka_unit_test(bits_are_those_of_a_member_alone),
         cmocka_unit_test(any_layout_and_type_will_do),
         cmocka_unit_test(a_call_allocates_nothing),
         cmocka_unit_test(predictors_share_the_weights),
