@@ -38,7 +38,8 @@ static sb_status product(const struct sb_env *env, struct sb_net *n, uint32_t i,
         .x = &in->y, .noise = &noise, .y = &node->y, .slope = &node->slope};
     if (op == STEP_PRODUCT_FORWARD)
         return sb_weight_forward(env, w, &f, n->scratch);
-    struct sb_backward b = {&node->dy, w->gauss ? &node->slope : NULL, &in->y};
+    struct sb_backward b = {
+        .dy = &node->dy, .dv = w->gauss ? &node->slope : NULL, .x = &in->y};
     if (op == STEP_PRODUCT_WEIGHT)
         return w->dense ? sb_dense_weight_gradient(env, &w->conv, &b, w->dmu, w->drho,
                                                    n->scratch)

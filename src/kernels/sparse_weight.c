@@ -6,6 +6,9 @@
  * within a tile each of these images' lanes adds up vector after vector, and the eight lanes
  * are folded (lanes.h). Kernels with 16 lanes give both sums at once. With 8, a tile of one
  * block of images belongs to one of them; in a tile of several, every other vector does.
+ *
+ * Where groups of rows have weights of their own, each has such a sum, and they are added
+ * up group after group.
  */
 #include <string.h>
 
@@ -85,11 +88,18 @@ static void gradient_tile(const struct gradient *g, struct sb_box at, uint32_t b
 {
     const struct sb_kernels *k = g->env->kernels;
     const struct sb_corr *r = &g->sparse->forward;
+    const struct sb_act *x = g->b->x, *dy = g->b->dy;
+    struct sb_act own_x, own_dy;
+    if (g->b->groups.rows && r->tile.blocks > 1) {
+        uint32_t group = sb_group_of(&g->b->groups, at.block, r->lanes);
+        x = sb_group_end(&g->b->groups, x, group, &own_x);
+        dy = sb_group_end(&g->b->groups, dy, group, &own_dy);
+    }
     uint32_t row = part * r->part_rows;
     uint32_t row_end = row + r->part_rows < r->rows ? row + r->part_rows : r->rows;
-    struct sb_window w = sb_sparse_window(r, g->b->x, &at, block);
+    struct sb_window w = sb_sparse_window(r, x, &at, block);
     struct sb_runs rs = sb_sparse_runs(r, block, part, row, m->strip);
-    struct dy_view d = view_dy(r, g->b->dy, at, row, row_end, m->acc);
+    struct dy_view d = view_dy(r, dy, at, row, row_end, m->acc);
     k->pack(&w, m->strip);
     contract(g, &rs, &d, at.block, sums, 0);
     if (!g->b->dv)
@@ -107,6 +117,35 @@ static void fold_stream(const struct sb_runs *rs, const struct block_sums *b, in
     for (size_t i = 0; i < rs->count; i++)
         for (uint32_t k = 0; k < rs->run[i].count; k++)
             gradient[rs->run[i].first + k] = *lower++ + *upper++;
+}
+
+/* Adds a group's sums, of the first stream, to both gradients, and clears them. */
+static void fold_group(const struct gradient *g, const struct sb_runs *rs,
+                       const struct block_sums *b, uint32_t group)
+{
+    float *sum = part_of(b, 0, 0), *upper = part_of(b, 0, 1);
+    for (size_t k = 0; k < b->count; k++)
+        sum[k] += upper[k];
+    for (size_t i = 0; i < rs->count; sum += rs->run[i++].count)
+        sb_group_add(&g->b->groups, group, rs->run[i].first, rs->run[i].count, sum,
+                     g->dmu, g->ds2);
+    memset(part_of(b, 0, 0), 0, 2 * b->count * sizeof(float));
+}
+
+/* What a chunk has added up, at the end of a group or, where there are none, of all. */
+static void fold(const struct gradient *g, const struct block_sums *sums, uint32_t block,
+                 uint32_t blocks, uint32_t part, uint32_t group)
+{
+    for (uint32_t b = 0; b < blocks; b++) {
+        struct sb_runs rs = sb_sparse_runs(&g->sparse->forward, block + b, part, 0, NULL);
+        if (g->b->groups.rows) {
+            fold_group(g, &rs, &sums[b], group);
+            continue;
+        }
+        fold_stream(&rs, &sums[b], 0, g->dmu);
+        if (g->b->dv)
+            fold_stream(&rs, &sums[b], 1, g->ds2);
+    }
 }
 
 static void gradient_chunk(void *context, size_t chunk, int worker)
@@ -127,16 +166,16 @@ static void gradient_chunk(void *context, size_t chunk, int worker)
         used += 4 * sums[b].count;
     }
     memset(m.gradient, 0, used * sizeof(float));
-    uint32_t tiles = sb_corr_tiles(r, g->b->x->blocks);
-    for (uint32_t t = 0; t < tiles; t++)
+    uint32_t group_blocks = sb_group_blocks(&g->b->groups, r->lanes), group = 0;
+    uint32_t tiles = sb_corr_tiles(r, g->b->x->blocks, group_blocks);
+    for (uint32_t t = 0; t < tiles; t++) {
+        struct sb_box at = sb_corr_tile(r, t, group_blocks);
+        if (sb_group_of(&g->b->groups, at.block, r->lanes) != group)
+            fold(g, sums, block, blocks, part, group++);
         for (uint32_t b = 0; b < blocks; b++)
-            gradient_tile(g, sb_corr_tile(r, t), block + b, part, &m, &sums[b]);
-    for (uint32_t b = 0; b < blocks; b++) {
-        struct sb_runs rs = sb_sparse_runs(r, block + b, part, 0, NULL);
-        fold_stream(&rs, &sums[b], 0, g->dmu);
-        if (g->b->dv)
-            fold_stream(&rs, &sums[b], 1, g->ds2);
+            gradient_tile(g, at, block + b, part, &m, &sums[b]);
     }
+    fold(g, sums, block, blocks, part, group);
 }
 
 size_t sb_sparse_chunk_weights(const struct sb_sparse *s)
