@@ -10,15 +10,16 @@
 struct bench_options {
     double density; /* of existing weights; 0: the command's own */
     uint32_t batch;
-    uint32_t members;  /* of predict */
-    int json;          /* one object a line instead of a table */
-    int repeat;        /* measurements of which the best counts */
-    const char *arch;  /* of step; NULL: wrn-28-10 */
-    const char *form;  /* of step: "gauss", "point" or NULL: gauss */
-    int update;        /* step: a prune-grow update, too */
-    int plain;         /* step: whole steps only */
-    const char *data;  /* batch, corrupt: a data set */
-    const char *stats; /* corrupt: figures to compare with; NULL: none */
+    uint32_t members;      /* of predict */
+    int json;              /* one object a line instead of a table */
+    int repeat;            /* measurements of which the best counts */
+    const char *arch;      /* of step; NULL: wrn-28-10 */
+    const char *form;      /* of step: "gauss", "point" or NULL: gauss */
+    const char *estimator; /* of step with gauss: "local", "weights" or NULL: local */
+    int update;            /* step: a prune-grow update, too */
+    int plain;             /* step: whole steps only */
+    const char *data;      /* batch, corrupt: a data set */
+    const char *stats;     /* corrupt: figures to compare with; NULL: none */
 };
 
 double bench_now(void); /* seconds, monotonic */

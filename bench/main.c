@@ -34,6 +34,7 @@ static const char usage[] =
     "wrn-28-10)\n"
     "  --form FORM   step, predict: gauss (default), or point for weights without "
     "variance\n"
+    "  --estimator E step: local (default), or weights, drawn for each 16 images\n"
     "  --update      step: a prune-grow update, too\n"
     "  --plain       step: whole steps only, without shares of time; for a profiler\n"
     "  --data DIR    batch, corrupt: the images\n"
@@ -97,6 +98,12 @@ static int take_word(const char *name, const char *value, struct bench_options *
         return value && (strcmp(value, "gauss") == 0 || strcmp(value, "point") == 0)
                    ? 0
                    : wrong("gauss or point wanted for", name);
+    }
+    if (strcmp(name, "--estimator") == 0) {
+        o->estimator = value;
+        return value && (strcmp(value, "local") == 0 || strcmp(value, "weights") == 0)
+                   ? 0
+                   : wrong("local or weights wanted for", name);
     }
     return -1;
 }

@@ -35,6 +35,7 @@ struct bench_step {
     const char *arch;
     double density;
     bool gauss;
+    uint32_t group; /* of the estimator weights; 0: local */
     struct sb_net net;
     uint32_t *label; /* [batch] */
     uint32_t steps;  /* done so far; the noise of each is its own */
@@ -95,6 +96,7 @@ static sb_status build(struct bench_step *b, const struct sb_env *env)
         .max_batch = b->o->batch,
         .threads = env->threads,
         .gauss = b->gauss,
+        .group = b->group,
     };
     sb_status st = b->density < 1.0 ? bench_erk(&o, b->density, &active) : SB_OK;
     o.active = active;
@@ -213,8 +215,13 @@ static struct shares shares_of(const struct bench_step *b)
 
 static double gflops(const struct bench_step *b)
 {
-    double macs = sb_net_macs(&b->net, false) * b->o->batch;
-    return 2.0 * macs * (b->gauss ? 2 : 1) * 3 / b->best[STEP_WHOLE] / 1e9;
+    double macs = sb_net_work(&b->net) * b->o->batch;
+    return 2.0 * macs * 3 / b->best[STEP_WHOLE] / 1e9;
+}
+
+static const char *form_of(const struct bench_step *b)
+{
+    return !b->gauss ? "point" : b->group ? "gauss weights" : "gauss";
 }
 
 static void print_json(const struct bench_step *b, const struct sb_env *env)
@@ -226,9 +233,9 @@ static void print_json(const struct bench_step *b, const struct sb_env *env)
            "\"peak_gflops\": %.2f, \"peak_share\": %.4f, \"peak_bytes\": %zu, "
            "\"net_bytes\": %zu, \"ms\": {\"forward\": %.3f, \"loss\": %.3f, "
            "\"backward\": %.3f, \"kl\": %.3f, \"optimiser\": %.3f, \"step\": %.3f}",
-           b->arch, b->gauss ? "gauss" : "point", b->density, b->o->batch, env->threads,
-           env->kernels->name, 1e3 * t[STEP_WHOLE] / b->o->batch, rate, b->peak,
-           rate / b->peak, b->peak_bytes, sb_net_bytes(&b->net), 1e3 * t[STEP_FORWARD],
+           b->arch, form_of(b), b->density, b->o->batch, env->threads, env->kernels->name,
+           1e3 * t[STEP_WHOLE] / b->o->batch, rate, b->peak, rate / b->peak,
+           b->peak_bytes, sb_net_bytes(&b->net), 1e3 * t[STEP_FORWARD],
            1e3 * t[STEP_LOSS], 1e3 * t[STEP_BACKWARD], 1e3 * t[STEP_KL],
            1e3 * t[STEP_OPTIMISER], 1e3 * t[STEP_WHOLE]);
     if (!b->o->plain) {
@@ -267,8 +274,7 @@ static void print_text(const struct bench_step *b, const struct sb_env *env)
     double rate = gflops(b);
     printf(
         "%s, %s, density %g (%llu of %llu weights), batch %u, %d threads, kernels %s\n",
-        b->arch, b->gauss ? "gauss" : "point", b->density,
-        (unsigned long long)sb_net_active(&b->net),
+        b->arch, form_of(b), b->density, (unsigned long long)sb_net_active(&b->net),
         (unsigned long long)sb_net_weights(&b->net), b->o->batch, env->threads,
         env->kernels->name);
     printf("  %.3f ms an image, %.2f ms a step: forward %.2f, loss %.2f, backward %.2f, "
@@ -297,6 +303,7 @@ int bench_step(const struct sb_env *env, const struct bench_options *o)
         .arch = o->arch ? o->arch : "wrn-28-10",
         .density = o->density > 0.0 ? o->density : 0.1,
         .gauss = !o->form || strcmp(o->form, "gauss") == 0,
+        .group = o->estimator && strcmp(o->estimator, "weights") == 0 ? 16 : 0,
     };
     b.peak = bench_peak(env->threads);
     sb_status st = build(&b, env);

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "kernels/dense.h"
+#include "kernels/draw.h"
 
 /* ---- life ---------------------------------------------------------------------------- */
 
@@ -50,8 +51,16 @@ sb_status sb_weight_init(struct sb_weight *w, const struct sb_conv *c,
                          const struct sb_weight_options *o)
 {
     uint32_t all = sb_conv_weights(c);
-    *w = (struct sb_weight){
-        .conv = *c, .gauss = o->gauss, .dense = o->active == all, .nnz = o->active};
+    *w = (struct sb_weight){.conv = *c,
+                            .gauss = o->gauss,
+                            .dense = o->active == all,
+                            .nnz = o->active,
+                            .group = o->gauss && !o->inference ? o->group : 0,
+                            .max_batch = o->max_batch};
+    if (w->group % SB_MAX_LANES != 0)
+        return sb_fail(SB_EARG,
+                       "weights drawn for groups of %u rows: want a multiple of %d",
+                       w->group, SB_MAX_LANES);
     if (o->active == 0 || o->active > all)
         return sb_fail(SB_EARG, "a layer with %u of %u weights: must be 1 to all",
                        o->active, all);
@@ -194,7 +203,9 @@ void sb_weight_zero_momenta(struct sb_weight *w)
 
 void sb_weight_refresh(const struct sb_env *env, struct sb_weight *w)
 {
-    if (w->gauss)
+    if (w->gauss && w->group)
+        sb_params_deviation(env, w->rho, w->s2, w->nnz);
+    else if (w->gauss)
         sb_params_variance(env, w->rho, w->s2, w->nnz);
     if (inference(w))
         return;
@@ -209,40 +220,100 @@ void sb_weight_refresh(const struct sb_env *env, struct sb_weight *w)
     }
 }
 
-size_t sb_weight_scratch(const struct sb_weight *w)
+/* Floats from a group's weights to the next one's: whole cache lines. */
+static size_t apart(const struct sb_weight *w)
+{
+    return ((size_t)w->nnz + 15) / 16 * 16;
+}
+
+/* What a layer with groups has before the threads' scratch: what is drawn for all groups,
+ * in the order of the pattern and in that of the input gradient. */
+static size_t drawn_floats(const struct sb_weight *w)
+{
+    uint32_t groups = w->group ? (w->max_batch + w->group - 1) / w->group : 0;
+    return 2 * groups * apart(w);
+}
+
+size_t sb_weight_scratch(const struct sb_weight *w, int threads)
 {
     /* the dense gradient of an update runs on every layer */
     size_t dense = w->dmu ? sb_dense_scratch(&w->conv) : 0,
            sparse = full(w) ? 0 : sb_sparse_scratch(&w->kernel);
-    return dense > sparse ? dense : sparse;
+    return drawn_floats(w) * sizeof(float) +
+           (dense > sparse ? dense : sparse) * (size_t)threads;
+}
+
+static struct sb_draw draw_of(const struct sb_weight *w, const struct sb_noise *noise,
+                              const struct sb_act *x)
+{
+    return (struct sb_draw){.noise = noise,
+                            .rows = w->group,
+                            .groups = (x->batch + w->group - 1) / w->group,
+                            .n = w->nnz,
+                            .apart = apart(w)};
 }
 
 sb_status sb_weight_forward(const struct sb_env *env, const struct sb_weight *w,
                             const struct sb_weight_forward *f, void *scratch)
 {
     struct sb_forward p = {.mu = w->mu,
-                           .s2 = f->noise && w->gauss ? w->s2 : NULL,
+                           .s2 = f->noise && w->gauss && !w->group ? w->s2 : NULL,
                            .bias = w->bias,
                            .noise = f->noise,
                            .epilogue = f->epilogue};
+    if (f->noise && w->group) {
+        float *theta = scratch;
+        struct sb_draw d = draw_of(w, f->noise, f->x);
+        sb_draw_weights(env, &d, w->mu, w->s2, theta);
+        p.mu = theta;
+        p.groups = (struct sb_groups){.rows = d.rows, .apart = d.apart};
+        scratch = theta + drawn_floats(w);
+    }
     return full(w)
                ? sb_dense_forward(env, &w->conv, &p, f->x, f->y, f->slope, scratch)
                : sb_sparse_forward(env, &w->kernel, &p, f->x, f->y, f->slope, scratch);
 }
 
+/* Draws again what forward drew, and returns the weights as the input gradient takes them; if
+ * it is not wanted, NULL. Both are in the scratch. */
+static const float *draw_again(const struct sb_env *env, const struct sb_weight *w,
+                               const struct sb_weight_backward *b, float *eps,
+                               struct sb_groups *groups)
+{
+    struct sb_draw d = draw_of(w, b->noise, b->x);
+    float *theta = eps + d.groups * d.apart;
+    *groups = (struct sb_groups){.rows = d.rows, .apart = d.apart, .eps = eps};
+    sb_draw_noise(env, &d, eps);
+    if (!b->dx)
+        return NULL;
+    for (uint32_t g = 0; g < d.groups && w->dense; g++)
+        sb_dense_transpose(env, &w->conv, eps + g * d.apart, theta + g * d.apart);
+    sb_draw_ordered(env, &d, w->mu_t, w->s2_t, w->dense ? theta : eps,
+                    w->dense ? NULL : w->kernel.perm, theta);
+    return theta;
+}
+
 sb_status sb_weight_backward(const struct sb_env *env, struct sb_weight *w,
                              const struct sb_weight_backward *b, void *scratch)
 {
-    struct sb_backward in = {b->dy, w->gauss ? b->slope : NULL, b->x};
+    struct sb_backward in = {
+        .dy = b->dy, .dv = w->gauss && !w->group ? b->slope : NULL, .x = b->x};
+    const float *theta_t = w->mu_t;
     sb_status st = SB_OK;
     if (in.dv)
         sb_act_multiply(env, b->slope, b->dy);
     if (w->bias)
         sb_act_channel_sums(env, b->dy, w->dbias);
+    if (w->group && b->noise) {
+        theta_t = draw_again(env, w, b, scratch, &in.groups);
+        scratch = (float *)scratch + drawn_floats(w);
+    } else if (w->group) {
+        memset(w->drho, 0, w->nnz * sizeof(float));
+    }
     if (b->dx)
-        st = w->dense ? sb_dense_input_gradient(env, &w->conv, &in, w->mu_t, w->s2_t,
+        st = w->dense ? sb_dense_input_gradient(env, &w->conv, &in, theta_t, w->s2_t,
                                                 b->dx, b->add, scratch)
-                      : sb_sparse_input_gradient(env, &w->kernel, &in, w->mu_t, w->s2_t,
+                      : sb_sparse_input_gradient(env, &w->kernel, &in, theta_t, w->s2_t,
                                                  b->dx, b->add, scratch);
     if (st != SB_OK)
         return st;
@@ -256,7 +327,7 @@ sb_status sb_weight_dense_gradient(const struct sb_env *env, const struct sb_wei
                                    const struct sb_act *x, const struct sb_act *dy,
                                    float *gradient)
 {
-    struct sb_backward in = {dy, NULL, x};
+    struct sb_backward in = {.dy = dy, .x = x};
     void *scratch = sb_malloc(sb_dense_scratch(&w->conv), (size_t)env->threads);
     if (!scratch)
         return sb_fail(SB_ENOMEM, "no memory for the dense gradient of %u weights",
