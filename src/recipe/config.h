@@ -148,8 +148,15 @@ enum sb_config_divergence {
     SB_CONFIG_HALVE /* the epoch again, with half the learning rates */
 };
 
+enum sb_config_estimator {
+    SB_CONFIG_LOCAL,  /* every output element draws its noise, as the paper */
+    SB_CONFIG_WEIGHTS /* convolutions draw their weights, once a group of rows */
+};
+
 struct sb_config_train {
     uint32_t batch;
+    enum sb_config_estimator estimator; /* of the data term, with Gaussian weights */
+    uint32_t group;                     /* rows of a group, a multiple of 16 */
     uint32_t seed;
     uint32_t limit;   /* use only the first so many training examples; 0: all */
     uint32_t threads; /* 0: as many as there are processors */
