@@ -18,13 +18,14 @@ struct bench_options {
     int repeat;       /* measurements of which the best counts */
     const char *arch; /* of step; NULL: wrn-28-10 */
     const char
-        *form;    /* "gauss", "point", or a form (forms/form.h) of points; NULL: gauss */
-    int channels; /* dropout: whole channels */
-    int update;   /* step: a prune-grow update, too */
-    int plain;    /* step: whole steps only */
-    const char *keep;  /* predict: where the model stays; NULL: nowhere */
-    const char *data;  /* batch, corrupt: a data set */
-    const char *stats; /* corrupt: figures to compare with; NULL: none */
+        *form; /* "gauss", "point", or a form (forms/form.h) of points; NULL: gauss */
+    const char *estimator; /* of step with gauss: "local", "weights" or NULL: local */
+    int channels;          /* dropout: whole channels */
+    int update;            /* step: a prune-grow update, too */
+    int plain;             /* step: whole steps only */
+    const char *keep;      /* predict: where the model stays; NULL: nowhere */
+    const char *data;      /* batch, corrupt: a data set */
+    const char *stats;     /* corrupt: figures to compare with; NULL: none */
 };
 
 double bench_now(void); /* seconds, monotonic */

@@ -179,7 +179,7 @@ static sb_status run_op(struct layer *l, const struct sb_env *env, int op, int f
     struct sb_noise noise = {.stream = sb_rng_stream(1, SB_RNG_NOISE, 0, 1, 0)};
     struct sb_forward w = {
         .mu = l->mu, .s2 = form ? l->s2 : NULL, .noise = op == NOISE ? &noise : NULL};
-    struct sb_backward b = {&l->y, form ? &l->slope : NULL, &l->x};
+    struct sb_backward b = {.dy = &l->y, .dv = form ? &l->slope : NULL, .x = &l->x};
     if (op == INPUT && form)
         sb_act_multiply(env, &l->slope, &l->y);
     return l->dense ? run_dense(l, env, op, &w, &b) : run_sparse(l, env, op, &w, &b);

@@ -37,6 +37,7 @@ static const char usage[] =
     "variance, or\n"
     "                a form of points: dropout, mimo, batch-ensemble, rank-1, tree\n"
     "  --channels    dropout: of whole channels\n"
+    "  --estimator E step: local (default), or weights, drawn for each 16 images\n"
     "  --update      step: a prune-grow update, too\n"
     "  --plain       step: whole steps only, without shares of time; for a profiler\n"
     "  --keep FILE   predict: the model stays there, for exports\n"
@@ -101,6 +102,12 @@ static int take_word(const char *name, const char *value, struct bench_options *
         return value && bench_form_known(value)
                    ? 0
                    : wrong("gauss, point or a form wanted for", name);
+    }
+    if (strcmp(name, "--estimator") == 0) {
+        o->estimator = value;
+        return value && (strcmp(value, "local") == 0 || strcmp(value, "weights") == 0)
+                   ? 0
+                   : wrong("local or weights wanted for", name);
     }
     return -1;
 }

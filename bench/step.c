@@ -39,6 +39,7 @@ struct bench_step {
     const char *arch;
     double density;
     bool gauss;
+    uint32_t group; /* of the estimator weights; 0: local */
     struct sb_net net;
     uint32_t rows;   /* of a step */
     uint32_t *label; /* [heads][rows] */
@@ -74,6 +75,7 @@ static sb_status build(struct bench_step *b, const struct sb_env *env)
         .shard = sb_shards_width(b->rows, b->o->shards, SB_PARTIALS),
         .threads = env->threads,
         .gauss = b->gauss,
+        .group = b->group,
     };
     sb_status st = sb_form_build(&form, &shape, SB_FORM_TRAINED, &arch);
     if (st == SB_OK && b->density < 1.0)
@@ -176,7 +178,7 @@ static sb_status run_update(struct bench_step *b, const struct sb_env *env)
 
 static const char *form_name(const struct bench_step *b)
 {
-    return b->o->form ? b->o->form : "gauss";
+    return b->group ? "gauss weights" : b->o->form ? b->o->form : "gauss";
 }
 
 struct shares {
@@ -311,6 +313,7 @@ int bench_step(const struct sb_env *env, const struct bench_options *o)
         .arch = o->arch ? o->arch : "wrn-28-10",
         .density = o->density > 0.0 ? o->density : 0.1,
         .gauss = bench_gauss(o),
+        .group = o->estimator && strcmp(o->estimator, "weights") == 0 ? 16 : 0,
     };
     b.peak = 1e-9 * sb_speed_arithmetic(env);
     sb_status st = sb_speed_memory(env, &b.memory);

@@ -3,7 +3,9 @@
  * Noise is drawn and mixed in while a tile's sums are in cache, so it is measured by what
  * leaving it out saves: a copy of the kernel table whose `normal` and `mix` do nothing.
  * Products run that same copy, layer by layer with the layer's own numbers and buffers,
- * forward in the order of the network and the gradients in reverse.
+ * forward in the order of the network and the gradients in reverse. Weights that are drawn
+ * for groups are drawn all the same, as a part of the forward product; gradients run on their
+ * means.
  */
 #include <string.h>
 
@@ -39,7 +41,8 @@ static sb_status product(const struct sb_env *env, struct sb_net *n, uint32_t i,
         .x = &in->y, .noise = &noise, .y = &node->y, .slope = &node->slope};
     if (op == STEP_PRODUCT_FORWARD)
         return sb_weight_forward(env, w, &f, n->scratch);
-    struct sb_backward b = {&node->dy, w->gauss ? &node->slope : NULL, &in->y};
+    struct sb_backward b = {
+        .dy = &node->dy, .dv = w->gauss && !w->group ? &node->slope : NULL, .x = &in->y};
     if (op == STEP_PRODUCT_WEIGHT)
         return w->dense ? sb_dense_weight_gradient(env, &w->conv, &b, w->dmu, w->drho,
                                                    n->scratch)
@@ -70,6 +73,14 @@ static sb_status run_rows(const struct sb_env *env, struct sb_net *n)
     return st;
 }
 
+static int draws_weights(const struct sb_net *n)
+{
+    int found = 0;
+    for (uint32_t i = 0; i < n->arch.weights; i++)
+        found |= n->weight[i].group > 0;
+    return found;
+}
+
 static void keep_best(double *best, double seconds)
 {
     *best = seconds < *best ? seconds : *best;
@@ -82,7 +93,8 @@ sb_status step_parts(const struct sb_env *env, struct sb_net *n, double *best)
     struct sb_pass pass = {.training = true, .sample = true};
     double input = 0.0, weight = 0.0, start = 0.0;
     sb_status st = SB_OK;
-    silent.normal = no_normal;
+    if (!draws_weights(n))
+        silent.normal = no_normal;
     silent.mix = no_mix;
     quiet.kernels = &silent;
     for (uint32_t i = n->arch.nodes - 1; i > 0 && st == SB_OK; i--) {

@@ -470,30 +470,3 @@ void sb_corr_order_backward(struct sb_corr *r, const struct sb_conv *c,
     r->row_ptr[0] = 0;
     make_runs(r);
 }
-
-/* ---- tiles ---- */
-
-uint32_t sb_corr_tiles(const struct sb_corr *r, uint32_t image_blocks)
-{
-    const struct sb_tile *t = &r->tile;
-    return divide_up(image_blocks, t->blocks) * divide_up(r->grid_height, t->height) *
-           divide_up(r->grid_width, t->width);
-}
-
-struct sb_box sb_corr_tile(const struct sb_corr *r, uint32_t index)
-{
-    const struct sb_tile *t = &r->tile;
-    uint32_t across = divide_up(r->grid_width, t->width);
-    uint32_t down = divide_up(r->grid_height, t->height);
-    assert(across > 0 && down > 0);
-    uint32_t in_plane = index % (across * down);
-    /* down a slice, since the next row sees most of what this one saw */
-    return (struct sb_box){
-        .block = index / (across * down) * t->blocks,
-        .row = (r->sliced ? in_plane % down : in_plane / across) * t->height,
-        .col = (r->sliced ? in_plane / down : in_plane % across) * t->width,
-        .blocks = t->blocks,
-        .height = t->height,
-        .width = t->width,
-    };
-}

@@ -161,14 +161,17 @@ void sb_corr_order_forward(struct sb_corr *r, const struct sb_conv *c,
 void sb_corr_order_backward(struct sb_corr *r, const struct sb_conv *c,
                             const uint32_t *row_ptr, const uint32_t *col, uint32_t *perm);
 
-/* Tiles of a batch of this many image blocks. */
-uint32_t sb_corr_tiles(const struct sb_corr *r, uint32_t image_blocks);
+/* Tiles of a batch of this many image blocks. No tile has images of two groups of
+ * group_blocks image blocks; 0: all are one group. */
+uint32_t sb_corr_tiles(const struct sb_corr *r, uint32_t image_blocks,
+                       uint32_t group_blocks);
 
 /* Which runs a tile's row takes: 0, or 1 and 2 for the first and last row of a sliced
  * plane, if they have some of their own. */
 uint32_t sb_corr_edge(const struct sb_corr *r, uint32_t row);
 
-/* Where tile t lies. Its extent is always the plan's; see epilogue.h for its vectors. */
-struct sb_box sb_corr_tile(const struct sb_corr *r, uint32_t t);
+/* Where tile t lies. Its extent is always the plan's; see epilogue.h for its vectors. Where
+ * it reaches into the next group, images of that are not its own. */
+struct sb_box sb_corr_tile(const struct sb_corr *r, uint32_t t, uint32_t group_blocks);
 
 #endif

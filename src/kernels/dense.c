@@ -90,6 +90,7 @@ struct product {
     const struct sb_act *x;      /* of the input gradient, with w2 */
     bool gradient, lands;
     int add;
+    struct sb_groups groups;
     uint32_t band, bands; /* channels of a band; bands */
     struct layout layout;
     float *scratch;
@@ -104,6 +105,7 @@ static float *worker_memory(const struct product *p, int worker)
 struct piece {
     struct sb_box at;
     uint32_t channel, channel_end;
+    size_t weights; /* floats to those of its group */
     float *strip, *acc, *var, *eps;
     const struct sb_epilogue_at *epilogue; /* or NULL */
 };
@@ -120,7 +122,8 @@ static void add_stream(const struct product *p, const struct piece *c,
         struct sb_dense_rows rows = {
             .row = c->channel,
             .rows = c->channel_end - c->channel,
-            .weight = (second ? h->w2 : h->w1) + (size_t)w->channel * h->taps,
+            .weight =
+                (second ? h->w2 : h->w1) + c->weights + (size_t)w->channel * h->taps,
             .weight_row = (size_t)r->from.channels * h->taps,
             .off = h->off,
             .cols = (w->channel_end - w->channel) * h->taps,
@@ -171,6 +174,29 @@ static void finish(const struct product *p, const struct piece *c)
     sb_epilogue_forward(p->env, to, &c->at, &sums, &o);
 }
 
+static void run_piece(const struct product *p, struct piece c)
+{
+    struct sb_epilogue_at land;
+    if (p->lands) {
+        land = sb_sparse_epilogue(&p->corr, p->forward.epilogue, p->y, &c.at);
+        c.epilogue = &land;
+    }
+    for (uint32_t block = 0; block < p->corr.blocks; block++)
+        add_block(p, &c, block);
+    if (!p->lands)
+        finish(p, &c);
+}
+
+/* A tile that may reach beyond the end of its group. */
+static void run_group_end(const struct product *p, const struct piece *c, uint32_t group)
+{
+    struct product q = *p;
+    struct sb_act in, y;
+    q.in = sb_group_end(&p->groups, p->in, group, &in);
+    q.y = sb_group_end(&p->groups, p->y, group, &y);
+    run_piece(&q, *c);
+}
+
 static void product_chunk(void *context, size_t chunk, int worker)
 {
     const struct product *p = context;
@@ -178,7 +204,8 @@ static void product_chunk(void *context, size_t chunk, int worker)
     float *m = worker_memory(p, worker);
     uint32_t channel = (uint32_t)(chunk % p->bands) * p->band;
     struct piece c = {
-        .at = sb_corr_tile(r, (uint32_t)(chunk / p->bands)),
+        .at = sb_corr_tile(r, (uint32_t)(chunk / p->bands),
+                           sb_group_blocks(&p->groups, r->lanes)),
         .channel = channel,
         .channel_end = sb_smaller(channel + p->band, r->to.channels),
         .strip = m,
@@ -186,15 +213,12 @@ static void product_chunk(void *context, size_t chunk, int worker)
         .var = m + p->layout.strip + p->layout.acc,
         .eps = m + p->layout.strip + 2 * p->layout.acc,
     };
-    struct sb_epilogue_at land;
-    if (p->lands) {
-        land = sb_sparse_epilogue(r, p->forward.epilogue, p->y, &c.at);
-        c.epilogue = &land;
-    }
-    for (uint32_t block = 0; block < r->blocks; block++)
-        add_block(p, &c, block);
-    if (!p->lands)
-        finish(p, &c);
+    uint32_t group = sb_group_of(&p->groups, c.at.block, r->lanes);
+    c.weights = group * p->groups.apart;
+    if (p->groups.rows && r->tile.blocks > 1)
+        run_group_end(p, &c, group);
+    else
+        run_piece(p, c);
 }
 
 /* Channels of a band: as many as sums fit, and fewer where there are few tiles, so that
@@ -212,7 +236,8 @@ static uint32_t band_channels(const struct sb_corr *r, uint32_t tiles, int threa
 static void run(struct product *p)
 {
     const struct sb_corr *r = &p->corr;
-    uint32_t tiles = sb_corr_tiles(r, p->in->blocks);
+    uint32_t tiles =
+        sb_corr_tiles(r, p->in->blocks, sb_group_blocks(&p->groups, r->lanes));
     p->lands =
         r->to.phases == 1 && sb_sparse_stores_directly(r, &p->forward) && !p->phase[0].w2;
     p->band = band_channels(r, tiles, p->env->threads);
@@ -232,6 +257,7 @@ sb_status sb_dense_forward(const struct sb_env *env, const struct sb_conv *c,
                         .forward = *w,
                         .y = y,
                         .slope = slope,
+                        .groups = w->groups,
                         .scratch = scratch};
     sb_status st = sb_check_forward(c, w, x, y, slope);
     if (st == SB_OK)
@@ -291,6 +317,7 @@ sb_status sb_dense_input_gradient(const struct sb_env *env, const struct sb_conv
                         .x = b->x,
                         .gradient = true,
                         .add = add,
+                        .groups = b->groups,
                         .scratch = scratch};
     sb_status st = sb_check_input_gradient(c, b, dx);
     if (st == SB_OK)

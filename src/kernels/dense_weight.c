@@ -9,6 +9,9 @@
  * it sees of the chunk's input channels is packed as for a sparse product, all columns of a
  * row at once; the gradient of the outputs is read where it lies. Linear layers, whose planes
  * are single vectors far from each other, have a driver of their own (dense_linear.c).
+ *
+ * Where groups of rows have weights of their own, each has sums of its own, which are folded
+ * and added up group after group.
  */
 #include <stdbool.h>
 #include <string.h>
@@ -107,7 +110,7 @@ static void plan_scratch(struct gradient *g)
     g->strip = sb_whole_lines(g->channels * g->tile.strip_plane * g->blocks);
     g->acc = (size_t)OUTS * g->channels * g->c->kh * g->c->kw * SB_PARTIALS;
     size_t places = sb_whole_lines((size_t)g->channels * g->c->kh * g->c->kw);
-    g->worker = places + g->strip + 2 * g->acc;
+    g->worker = places + g->strip + 2 * g->acc; /* the second: ds2, or a group folded */
 }
 
 static struct gradient plan(const struct sb_env *env, const struct sb_conv *c,
@@ -187,12 +190,12 @@ static void see_piece(struct chunk *k, uint32_t block, uint32_t blocks, uint32_t
     k->o.rows = blocks * rows;
 }
 
-/* The pieces of all blocks that feed the same partial sums as block `first`. */
-static void add_share(struct chunk *k, uint32_t first)
+/* The pieces of all blocks before `all` that feed the same partial sums as block `first`. */
+static void add_share(struct chunk *k, uint32_t first, uint32_t all)
 {
     const struct gradient *g = k->g;
     const struct sb_backward *b = g->b;
-    uint32_t all = b->dy->blocks, height = g->c->out_height;
+    uint32_t height = g->c->out_height;
     size_t one = (k->channel_end - k->channel) * g->tile.strip_plane / g->lanes;
     for (uint32_t block = first; block < all; block += g->blocks * sb_shares(b->dy)) {
         uint32_t blocks =
@@ -228,18 +231,46 @@ static void clear_share(const struct chunk *k, uint32_t share, float *acc)
         memset(acc + i * SB_PARTIALS + share * lanes, 0, lanes * sizeof(float));
 }
 
-static void add_planes(struct chunk *k)
+/* All sums of image blocks [first, end). */
+static void add_blocks(struct chunk *k, uint32_t first, uint32_t end)
 {
     const struct gradient *g = k->g;
     for (uint32_t s = 0; s < sb_shares(g->b->dy); s++) {
-        if (s < g->b->dy->blocks) {
-            add_share(k, s);
+        if (first + s < end) {
+            add_share(k, first + s, end);
             continue;
         }
         clear_share(k, s, k->acc);
         if (g->b->dv)
             clear_share(k, s, k->acc2);
     }
+}
+
+static void add_groups(struct chunk *k)
+{
+    const struct gradient *g = k->g;
+    const struct sb_groups *groups = &g->b->groups;
+    uint32_t all = g->b->dy->blocks, step = sb_group_blocks(groups, g->lanes);
+    size_t cols = columns(k), row = sb_conv_cols(g->c),
+           col = (size_t)k->channel * g->c->kh * g->c->kw;
+    for (uint32_t group = 0; group * step < all; group++) {
+        add_blocks(k, group * step, sb_smaller(all, (group + 1) * step));
+        for (uint32_t o = k->out; o < k->out_end; o++) {
+            g->env->kernels->fold(k->acc + (o - k->out) * cols * SB_PARTIALS, cols,
+                                  k->acc2);
+            sb_group_add(groups, group, o * row + col, cols, k->acc2, g->dmu, g->ds2);
+        }
+    }
+}
+
+static void add_planes(struct chunk *k)
+{
+    const struct gradient *g = k->g;
+    if (g->b->groups.rows) {
+        add_groups(k);
+        return;
+    }
+    add_blocks(k, 0, g->b->dy->blocks);
     fold_outs(k, k->acc, g->dmu, k->out, k->out_end);
     if (g->b->dv)
         fold_outs(k, k->acc2, g->ds2, k->out, k->out_end);
@@ -296,7 +327,7 @@ sb_status sb_dense_weight_gradient(const struct sb_env *env, const struct sb_con
     sb_status st = sb_check_weight_gradient(c, b);
     if (st != SB_OK)
         return st;
-    if (sb_dense_is_linear(c, b->dy)) {
+    if (!b->groups.rows && sb_dense_is_linear(c, b->dy)) {
         sb_dense_linear_gradient(env, c, b, dmu, ds2, scratch);
         return SB_OK;
     }

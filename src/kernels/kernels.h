@@ -197,12 +197,18 @@ struct sb_kernels {
                    const float *rho, float *out, size_t n);
     /* s2 = softplus(rho)^2 */
     void (*variance)(const float *rho, float *s2, size_t n);
+    /* s = softplus(rho) */
+    void (*deviation)(const float *rho, float *s, size_t n);
     /* sum of the KL terms; sixteen partial sums per call, by the
      * place in the array; the caller folds calls in order */
     double (*kl)(const float *mu, const float *rho, float prior_sd, size_t n);
     /* dmu += factor * mu / prior_var; drho = (2 s ds2 + factor * (s / prior_var - 1 / s))
      * * sigmoid(rho), s = softplus(rho), ds2 the gradient of s^2 (may be drho itself) */
     void (*posterior_gradient)(const float *mu, const float *rho, const float *ds2,
+                               float factor, float prior_sd, float *dmu, float *drho,
+                               size_t n);
+    /* The same with ds, the gradient of s itself, in place of 2 s ds2. */
+    void (*deviation_gradient)(const float *mu, const float *rho, const float *ds,
                                float factor, float prior_sd, float *dmu, float *drho,
                                size_t n);
     /* m = momentum * m + (g + decay * w); w -= rate * (nesterov ? g' + momentum * m : m) */

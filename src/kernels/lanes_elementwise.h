@@ -306,6 +306,12 @@ static void variance(const float *rho, float *s2, size_t n)
     }
 }
 
+static void deviation(const float *rho, float *s, size_t n)
+{
+    for (size_t i = 0; i < n; i += VF_LANES)
+        store_some(s + i, n - i, vf_softplus(load_some(rho + i, n - i, 0.0f)));
+}
+
 /* Element e of the stream has the normals of weights 4 e to 4 e + 3; `normal` gives an element
  * a lane, the first ones of all, then their second ones, ... */
 static void sample(const struct sb_stream *s, uint32_t first, const float *mu,
@@ -340,19 +346,34 @@ static double kl(const float *mu, const float *rho, float prior_sd, size_t n)
     return sb_partials_fold(sum);
 }
 
-static void posterior_gradient(const float *mu, const float *rho, const float *ds2,
-                               float factor, float prior_sd, float *dmu, float *drho,
-                               size_t n)
+/* data: the data term's gradient of s^2 or, of_s, of s */
+SB_INLINE void add_gradients(const float *mu, const float *rho, const float *data,
+                             const int of_s, float factor, float prior_sd, float *dmu,
+                             float *drho, size_t n)
 {
     vf f = vf_set(factor), f_var = vf_set(factor / (prior_sd * prior_sd));
     for (size_t i = 0; i < n; i += VF_LANES) {
         vf r = load_some(rho + i, n - i, 0.0f), s = vf_softplus(r);
-        vf ds =
-            vf_fma(s + s, load_some(ds2 + i, n - i, 0.0f), vf_fma(s, f_var, -(f / s)));
+        vf d = load_some(data + i, n - i, 0.0f), of_kl = vf_fma(s, f_var, -(f / s));
+        vf ds = of_s ? d + of_kl : vf_fma(s + s, d, of_kl);
         vf dm = load_some(dmu + i, n - i, 0.0f);
         store_some(dmu + i, n - i, vf_fma(load_some(mu + i, n - i, 0.0f), f_var, dm));
         store_some(drho + i, n - i, ds * vf_sigmoid(r));
     }
+}
+
+static void posterior_gradient(const float *mu, const float *rho, const float *ds2,
+                               float factor, float prior_sd, float *dmu, float *drho,
+                               size_t n)
+{
+    add_gradients(mu, rho, ds2, 0, factor, prior_sd, dmu, drho, n);
+}
+
+static void deviation_gradient(const float *mu, const float *rho, const float *ds,
+                               float factor, float prior_sd, float *dmu, float *drho,
+                               size_t n)
+{
+    add_gradients(mu, rho, ds, 1, factor, prior_sd, dmu, drho, n);
 }
 
 static void sgd(float *w, const float *g, float *m, float rate, float momentum,
@@ -377,6 +398,8 @@ static void sgd(float *w, const float *g, float *m, float rate, float momentum,
     .norm_gradient = norm_gradient, .max_pool = max_pool,                                \
     .max_pool_gradient = max_pool_gradient, .mean_pool = mean_pool,                      \
     .mean_pool_gradient = mean_pool_gradient, .softmax = softmax, .variance = variance,  \
-    .sample = sample, .kl = kl, .posterior_gradient = posterior_gradient, .sgd = sgd
+    .deviation = deviation, .sample = sample, .kl = kl,                                  \
+    .posterior_gradient = posterior_gradient, .deviation_gradient = deviation_gradient,  \
+    .sgd = sgd
 
 #endif

@@ -20,6 +20,8 @@ struct sb_noise {
     const struct sb_act *eps; /* given, shaped like the output; NULL: drawn from stream */
     struct sb_stream stream;
     uint32_t image; /* index of the batch's first image */
+    const float
+        *weights; /* of weights drawn for groups: given, see draw.h; NULL: drawn */
 };
 
 static inline int sb_noise_flat(const struct sb_act *y)

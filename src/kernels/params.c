@@ -2,6 +2,8 @@
  * threads, and sums are folded in the order of the pieces. */
 #include "kernels/params.h"
 
+#include <stdbool.h>
+
 #include "base/threads.h"
 #include "kernels/kernels.h"
 
@@ -11,6 +13,7 @@ struct params_job {
     const struct sb_kernels *k;
     const float *mu, *rho, *g, *ds2;
     float *s2, *w, *m, *dmu, *drho;
+    bool of_s; /* ds2 is the gradient of s itself */
     const struct sb_sgd *sgd;
     const struct sb_stream *stream;
     float factor;
@@ -47,6 +50,14 @@ static void variance_chunk(void *context, size_t chunk, int worker)
     struct params_job *j = context;
     size_t at = chunk * j->piece;
     j->k->variance(j->rho + at, j->s2 + at, length(j, at));
+}
+
+static void deviation_chunk(void *context, size_t chunk, int worker)
+{
+    (void)worker;
+    struct params_job *j = context;
+    size_t at = chunk * j->piece;
+    j->k->deviation(j->rho + at, j->s2 + at, length(j, at));
 }
 
 static void sample_chunk(void *context, size_t chunk, int worker)
@@ -97,8 +108,9 @@ static void gradient_chunk(void *context, size_t chunk, int worker)
     size_t at = chunk * j->piece, end = at + length(j, at), stride = stride_of(j);
     for (; at < end; at += stride) {
         size_t n = end - at < stride ? end - at : stride;
-        j->k->posterior_gradient(centred(j, at, n, shifted), j->rho + at, j->ds2 + at,
-                                 j->factor, j->prior.sd, j->dmu + at, j->drho + at, n);
+        (j->of_s ? j->k->deviation_gradient : j->k->posterior_gradient)(
+            centred(j, at, n, shifted), j->rho + at, j->ds2 + at, j->factor, j->prior.sd,
+            j->dmu + at, j->drho + at, n);
     }
 }
 
@@ -116,6 +128,12 @@ void sb_params_variance(const struct sb_env *env, const float *rho, float *s2, s
 {
     struct params_job j = {.rho = rho, .s2 = s2};
     run(env, &j, n, variance_chunk);
+}
+
+void sb_params_deviation(const struct sb_env *env, const float *rho, float *s, size_t n)
+{
+    struct params_job j = {.rho = rho, .s2 = s};
+    run(env, &j, n, deviation_chunk);
 }
 
 void sb_params_sample(const struct sb_env *env, const struct sb_stream *s,
@@ -143,6 +161,22 @@ void sb_params_gradient(const struct sb_env *env, const float *mu, const float *
     struct params_job j = {.mu = mu,
                            .rho = rho,
                            .ds2 = ds2,
+                           .factor = factor,
+                           .prior = prior,
+                           .dmu = dmu,
+                           .drho = drho};
+    run(env, &j, n, gradient_chunk);
+}
+
+void sb_params_deviation_gradient(const struct sb_env *env, const float *mu,
+                                  const float *rho, const float *ds, float factor,
+                                  struct sb_prior prior, float *dmu, float *drho,
+                                  size_t n)
+{
+    struct params_job j = {.mu = mu,
+                           .rho = rho,
+                           .ds2 = ds,
+                           .of_s = true,
                            .factor = factor,
                            .prior = prior,
                            .dmu = dmu,

@@ -12,6 +12,9 @@
 /* s2 = softplus(rho)^2 */
 void sb_params_variance(const struct sb_env *env, const float *rho, float *s2, size_t n);
 
+/* s = softplus(rho) */
+void sb_params_deviation(const struct sb_env *env, const float *rho, float *s, size_t n);
+
 /* out = mu + softplus(rho) z, z of weight k being number k mod 4 of element k div 4 of the
  * stream; n < 2^32. */
 void sb_params_sample(const struct sb_env *env, const struct sb_stream *s,
@@ -33,6 +36,12 @@ double sb_params_kl(const struct sb_env *env, const float *mu, const float *rho,
 void sb_params_gradient(const struct sb_env *env, const float *mu, const float *rho,
                         const float *ds2, float factor, struct sb_prior prior, float *dmu,
                         float *drho, size_t n);
+
+/* The same with ds, the gradient of s itself, in place of 2 s ds2. */
+void sb_params_deviation_gradient(const struct sb_env *env, const float *mu,
+                                  const float *rho, const float *ds, float factor,
+                                  struct sb_prior prior, float *dmu, float *drho,
+                                  size_t n);
 
 struct sb_sgd {
     float rate, momentum, decay;

@@ -3,6 +3,32 @@
 
 #include <stdbool.h>
 
+struct sb_act *sb_group_end(const struct sb_groups *g, const struct sb_act *a,
+                            uint32_t group, struct sb_act *view)
+{
+    if (!a)
+        return NULL;
+    uint32_t end = (group + 1) * g->rows;
+    *view = *a;
+    if (end < a->batch)
+        sb_act_set_batch(view, end);
+    return view;
+}
+
+void sb_group_add(const struct sb_groups *g, uint32_t group, size_t first, size_t n,
+                  const float *restrict d, float *restrict dmu, float *restrict dsigma)
+{
+    const float *eps = g->eps + group * g->apart;
+    for (size_t k = 0; k < n && group == 0; k++) {
+        dmu[first + k] = d[k];
+        dsigma[first + k] = d[k] * eps[first + k];
+    }
+    for (size_t k = 0; k < n && group > 0; k++) {
+        dmu[first + k] += d[k];
+        dsigma[first + k] += d[k] * eps[first + k];
+    }
+}
+
 /* like: of the same batch, for the same kernels; NULL: there is none. */
 static sb_status check(const char *what, const struct sb_act *a,
                        const struct sb_act *like, uint32_t channels, uint32_t height,

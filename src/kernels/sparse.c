@@ -70,32 +70,10 @@ void sb_sparse_fini(struct sb_sparse *s)
     *s = (struct sb_sparse){0};
 }
 
-static sb_status check_pattern(const struct sb_sparse *s, const uint32_t *row_ptr,
-                               const uint32_t *col)
-{
-    uint32_t rows = s->conv.out, cols = sb_conv_cols(&s->conv);
-    if (row_ptr[0] != 0)
-        return sb_fail(SB_EARG, "pattern: row 0 begins at %u, not 0", row_ptr[0]);
-    for (uint32_t r = 0; r < rows; r++)
-        if (row_ptr[r + 1] < row_ptr[r] || row_ptr[r + 1] > s->forward.capacity)
-            return sb_fail(SB_EARG, "pattern: row %u ends at %u; must be %u to %u", r,
-                           row_ptr[r + 1], row_ptr[r], s->forward.capacity);
-    for (uint32_t r = 0; r < rows; r++)
-        for (uint32_t k = row_ptr[r]; k < row_ptr[r + 1]; k++) {
-            if (col[k] >= cols)
-                return sb_fail(SB_EARG, "pattern: row %u has column %u of %u", r, col[k],
-                               cols);
-            if (k > row_ptr[r] && col[k] <= col[k - 1])
-                return sb_fail(SB_EARG, "pattern: row %u has column %u after column %u",
-                               r, col[k], col[k - 1]);
-        }
-    return SB_OK;
-}
-
 sb_status sb_sparse_set_pattern(struct sb_sparse *s, const uint32_t *row_ptr,
                                 const uint32_t *col)
 {
-    sb_status st = check_pattern(s, row_ptr, col);
+    sb_status st = sb_sparse_check_pattern(s, row_ptr, col);
     if (st != SB_OK)
         return st;
     bool gradient = s->backward.capacity > 0;
@@ -210,6 +188,7 @@ struct products {
     struct sb_act *y, *slope; /* of forward */
     const struct sb_act *x;   /* of the input gradient */
     int add;
+    struct sb_groups groups;
     uint32_t bands, band_parts;
     void *scratch;
 };
@@ -344,23 +323,14 @@ static void add_block(const struct products *p, const struct piece *c, uint32_t 
 /* A tile of slices is done row by row. */
 static void next_row(const struct products *p, struct piece *c)
 {
-    assert(c->epilogue); /* slices land: check_slices */
+    assert(c->epilogue); /* slices land: sb_sparse_check_slices */
     c->at.row++;
     sb_sparse_epilogue_lower(c->epilogue, p->forward->epilogue, p->y);
 }
 
-static void products_chunk(void *context, size_t chunk, int worker)
+static void run_piece(const struct products *p, struct piece c)
 {
-    const struct products *p = context;
     const struct sb_corr *r = p->corr;
-    struct sb_sparse_buffers m = sb_sparse_buffers(p->sparse, p->scratch, worker);
-    uint32_t part = (uint32_t)(chunk % p->bands) * p->band_parts;
-    struct piece c = {
-        .at = sb_corr_tile(r, (uint32_t)(chunk / p->bands)),
-        .part = part,
-        .part_end = part + p->band_parts < r->parts ? part + p->band_parts : r->parts,
-        .m = &m,
-    };
     struct sb_epilogue_at land;
     if (p->lands) {
         land = sb_sparse_epilogue(r, p->forward->epilogue, p->y, &c.at);
@@ -374,16 +344,50 @@ static void products_chunk(void *context, size_t chunk, int worker)
     }
     if (p->lands)
         return;
-    uint32_t row = part * r->part_rows, row_end = c.part_end * r->part_rows;
+    uint32_t row = c.part * r->part_rows, row_end = c.part_end * r->part_rows;
     row_end = row_end < r->rows ? row_end : r->rows;
-    struct sb_sums sums = {row, row_end, m.acc, p->w2 ? m.var : NULL};
-    p->finish(p, &c.at, &sums, &m);
+    struct sb_sums sums = {row, row_end, c.m->acc, p->w2 ? c.m->var : NULL};
+    p->finish(p, &c.at, &sums, c.m);
+}
+
+/* With the weights of the group that the tile is of, which may end within the tile. */
+static void run_grouped(const struct products *p, const struct piece *c)
+{
+    struct products q = *p;
+    struct sb_act in, y;
+    uint32_t group = sb_group_of(&p->groups, c->at.block, p->in->lanes);
+    q.w1 += group * p->groups.apart;
+    if (p->corr->tile.blocks > 1) {
+        q.in = sb_group_end(&p->groups, p->in, group, &in);
+        q.y = sb_group_end(&p->groups, p->y, group, &y);
+    }
+    run_piece(&q, *c);
+}
+
+static void products_chunk(void *context, size_t chunk, int worker)
+{
+    const struct products *p = context;
+    const struct sb_corr *r = p->corr;
+    struct sb_sparse_buffers m = sb_sparse_buffers(p->sparse, p->scratch, worker);
+    uint32_t part = (uint32_t)(chunk % p->bands) * p->band_parts;
+    struct piece c = {
+        .at = sb_corr_tile(r, (uint32_t)(chunk / p->bands),
+                           sb_group_blocks(&p->groups, r->lanes)),
+        .part = part,
+        .part_end = part + p->band_parts < r->parts ? part + p->band_parts : r->parts,
+        .m = &m,
+    };
+    if (p->groups.rows)
+        run_grouped(p, &c);
+    else
+        run_piece(p, c);
 }
 
 static void run_products(struct products *p, void *scratch)
 {
     assert(p->in); /* shapes were checked */
-    uint32_t tiles = sb_corr_tiles(p->corr, p->in->blocks);
+    uint32_t tiles = sb_corr_tiles(p->corr, p->in->blocks,
+                                   sb_group_blocks(&p->groups, p->corr->lanes));
     p->scratch = scratch;
     p->band_parts = band_parts(p->corr, tiles, p->env->threads);
     p->bands = (p->corr->parts + p->band_parts - 1) / p->band_parts;
@@ -403,36 +407,6 @@ static void finish_forward(const struct products *p, const struct sb_box *box,
     sb_epilogue_forward(p->env, &p->corr->to, box, s, &o);
 }
 
-sb_status sb_sparse_check_batch(const struct sb_env *env, const struct sb_sparse *s,
-                                const struct sb_act *a)
-{
-    uint32_t lanes = env->kernels->lanes;
-    if (lanes != s->lanes || (a && a->lanes != lanes))
-        return sb_fail(SB_EARG,
-                       "kernels with %u lanes on a layer planned for %u and activations "
-                       "of %u",
-                       lanes, s->lanes, a ? a->lanes : lanes);
-    if (a && a->batch > s->max_batch)
-        return sb_fail(SB_EARG,
-                       "a batch of %u images; the layer was planned for up to %u",
-                       a->batch, s->max_batch);
-    return SB_OK;
-}
-
-static sb_status check_slices(const struct sb_sparse *s, const struct sb_forward *w,
-                              const struct sb_act *x, const struct sb_act *y)
-{
-    if (x->sliced != s->forward.sliced)
-        return sb_fail(SB_EARG, "a layer planned for %s inputs got %s ones",
-                       s->forward.sliced ? "sliced" : "plain",
-                       x->sliced ? "sliced" : "plain");
-    if (s->forward.sliced && w->s2)
-        return sb_fail(SB_EARG, "a layer with sliced inputs takes no variances");
-    if ((s->forward.sliced || y->sliced) && !sb_sparse_stores_directly(&s->forward, w))
-        return sb_fail(SB_EARG, "outputs of a layer with slices must land");
-    return SB_OK;
-}
-
 sb_status sb_sparse_forward(const struct sb_env *env, const struct sb_sparse *s,
                             const struct sb_forward *w, const struct sb_act *x,
                             struct sb_act *y, struct sb_act *slope, void *scratch)
@@ -441,7 +415,7 @@ sb_status sb_sparse_forward(const struct sb_env *env, const struct sb_sparse *s,
     if (st == SB_OK)
         st = sb_check_forward(&s->conv, w, x, y, slope);
     if (st == SB_OK)
-        st = check_slices(s, w, x, y);
+        st = sb_sparse_check_slices(s, w, x, y);
     if (st != SB_OK)
         return st;
     struct products p = {
@@ -457,6 +431,7 @@ sb_status sb_sparse_forward(const struct sb_env *env, const struct sb_sparse *s,
         .forward = w,
         .y = y,
         .slope = slope,
+        .groups = w->groups,
     };
     run_products(&p, scratch);
     return SB_OK;
@@ -494,6 +469,7 @@ sb_status sb_sparse_input_gradient(const struct sb_env *env, const struct sb_spa
         .y = dx,
         .x = b->x,
         .add = add,
+        .groups = b->groups,
     };
     run_products(&p, scratch);
     return SB_OK;

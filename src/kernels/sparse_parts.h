@@ -50,6 +50,14 @@ struct sb_epilogue_at sb_sparse_epilogue(const struct sb_corr *r,
 void sb_sparse_epilogue_lower(struct sb_epilogue_at *l, const struct sb_epilogue *t,
                               const struct sb_act *y);
 
+/* SB_EARG for a pattern that sb_sparse_set_pattern does not take. */
+sb_status sb_sparse_check_pattern(const struct sb_sparse *s, const uint32_t *row_ptr,
+                                  const uint32_t *col);
+
+/* SB_EARG when inputs or outputs are sliced and the layer was not planned for it. */
+sb_status sb_sparse_check_slices(const struct sb_sparse *s, const struct sb_forward *w,
+                                 const struct sb_act *x, const struct sb_act *y);
+
 /* SB_EARG when there are more images than the layer was planned for, or kernels, layer and
  * activations do not have the same lanes. */
 sb_status sb_sparse_check_batch(const struct sb_env *env, const struct sb_sparse *s,

@@ -9,6 +9,9 @@
  *
  * Where planes are single pixels (linear layers) a tile is many images. A shard of a batch
  * has fewer: then only what is there is packed, and dy is read where it is.
+ *
+ * Where groups of rows have weights of their own, each has such a sum, and they are added
+ * up group after group.
  */
 #include <string.h>
 
@@ -144,11 +147,18 @@ static void gradient_tile(const struct gradient *g, struct sb_box at, uint32_t b
 {
     const struct sb_kernels *k = g->env->kernels;
     const struct sb_corr *r = &g->sparse->forward;
+    const struct sb_act *x = g->b->x, *dy = g->b->dy;
+    struct sb_act own_x, own_dy;
+    if (g->b->groups.rows && r->tile.blocks > 1) {
+        uint32_t group = sb_group_of(&g->b->groups, at.block, r->lanes);
+        x = sb_group_end(&g->b->groups, x, group, &own_x);
+        dy = sb_group_end(&g->b->groups, dy, group, &own_dy);
+    }
     uint32_t row = part * r->part_rows;
     uint32_t row_end = row + r->part_rows < r->rows ? row + r->part_rows : r->rows;
-    struct sb_window w = sb_sparse_window(r, g->b->x, &at, block);
+    struct sb_window w = sb_sparse_window(r, x, &at, block);
     struct sb_runs rs = sb_sparse_runs(r, block, part, row, m->strip);
-    struct dy_view d = view_dy(r, g->b->dy, at, row, row_end, m->acc);
+    struct dy_view d = view_dy(r, dy, at, row, row_end, m->acc);
     k->pack(&w, m->strip);
     contract(g, &rs, &d, at.block, sums, 0);
     if (!g->b->dv)
@@ -172,6 +182,35 @@ typedef void tile_fn(const struct gradient *g, struct sb_box at, uint32_t block,
                      uint32_t part, const struct sb_sparse_buffers *m,
                      const struct block_sums *sums);
 
+/* Adds a group's sums, of the first stream, to both gradients, and clears them. */
+static void fold_group(const struct gradient *g, const struct sb_runs *rs,
+                       const struct block_sums *b, uint32_t group)
+{
+    float *sum = part_of(b, 0, 0), *upper = part_of(b, 0, 1);
+    for (size_t k = 0; k < b->count; k++)
+        sum[k] += upper[k];
+    for (size_t i = 0; i < rs->count; sum += rs->run[i++].count)
+        sb_group_add(&g->b->groups, group, rs->run[i].first, rs->run[i].count, sum,
+                     g->dmu, g->ds2);
+    memset(part_of(b, 0, 0), 0, 2 * b->count * sizeof(float));
+}
+
+/* What a chunk has added up, at the end of a group or, where there are none, of all. */
+static void fold(const struct gradient *g, const struct block_sums *sums, uint32_t block,
+                 uint32_t blocks, uint32_t part, uint32_t group)
+{
+    for (uint32_t b = 0; b < blocks; b++) {
+        struct sb_runs rs = sb_sparse_runs(&g->sparse->forward, block + b, part, 0, NULL);
+        if (g->b->groups.rows) {
+            fold_group(g, &rs, &sums[b], group);
+            continue;
+        }
+        fold_stream(&rs, &sums[b], 0, g->dmu);
+        if (g->b->dv)
+            fold_stream(&rs, &sums[b], 1, g->ds2);
+    }
+}
+
 static void gradient_chunk(void *context, size_t chunk, int worker)
 {
     const struct gradient *g = context;
@@ -190,17 +229,17 @@ static void gradient_chunk(void *context, size_t chunk, int worker)
         used += 4 * sums[b].count;
     }
     memset(m.gradient, 0, used * sizeof(float));
-    tile_fn *tile = is_flat(r) ? gradient_flat : gradient_tile;
-    uint32_t tiles = sb_corr_tiles(r, g->b->x->blocks);
-    for (uint32_t t = 0; t < tiles; t++)
+    tile_fn *tile = is_flat(r) && !g->b->groups.rows ? gradient_flat : gradient_tile;
+    uint32_t group_blocks = sb_group_blocks(&g->b->groups, r->lanes), group = 0;
+    uint32_t tiles = sb_corr_tiles(r, g->b->x->blocks, group_blocks);
+    for (uint32_t t = 0; t < tiles; t++) {
+        struct sb_box at = sb_corr_tile(r, t, group_blocks);
+        if (sb_group_of(&g->b->groups, at.block, r->lanes) != group)
+            fold(g, sums, block, blocks, part, group++);
         for (uint32_t b = 0; b < blocks; b++)
-            tile(g, sb_corr_tile(r, t), block + b, part, &m, &sums[b]);
-    for (uint32_t b = 0; b < blocks; b++) {
-        struct sb_runs rs = sb_sparse_runs(r, block + b, part, 0, NULL);
-        fold_stream(&rs, &sums[b], 0, g->dmu);
-        if (g->b->dv)
-            fold_stream(&rs, &sums[b], 1, g->ds2);
+            tile(g, at, block + b, part, &m, &sums[b]);
     }
+    fold(g, sums, block, blocks, part, group);
 }
 
 size_t sb_sparse_chunk_weights(const struct sb_sparse *s)

@@ -40,6 +40,7 @@ static sb_status init_weight(struct sb_net *n, const struct sb_net_options *o, u
         .max_batch = n->max_batch,
         .active = o->active ? o->active[w] : sb_conv_weights(&d->conv),
         .gauss = o->gauss,
+        .group = d->linear ? 0 : o->group,
         .bias = d->bias,
         .inference = o->inference || o->single || o->parameters,
         .sliced = n->node[d->in].sliced,
@@ -115,8 +116,9 @@ static sb_status init_arrays(struct sb_net *n)
     n->scale = sb_calloc(a->scales, sizeof *n->scale);
     n->mask = sb_calloc(a->masks, sizeof *n->mask);
     n->head = sb_calloc(a->heads, sizeof *n->head);
+    n->noise = sb_calloc(a->weights, sizeof *n->noise);
     return n->node && n->weight && n->weight_node && n->norm && n->norm_node &&
-                   n->scale && n->mask && n->head
+                   n->scale && n->mask && n->head && n->noise
                ? SB_OK
                : sb_fail(SB_ENOMEM, "no memory for a network of %u nodes", a->nodes);
 }
@@ -193,6 +195,7 @@ void sb_net_fini(struct sb_net *n)
     sb_free(n->scale);
     sb_free(n->mask);
     sb_free(n->head);
+    sb_free(n->noise);
     sb_free(n->node);
     sb_free(n->weight);
     sb_free(n->weight_node);

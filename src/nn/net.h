@@ -64,7 +64,7 @@ struct sb_net_head {
 
 struct sb_net_node {
     struct sb_act y;     /* value; data borrowed from the net's memory or another node */
-    struct sb_act slope; /* of a Gaussian weight */
+    struct sb_act slope; /* of a Gaussian weight that has no groups */
     struct sb_act dy;    /* gradient, in a shared buffer */
     uint32_t param;      /* index of the weight, norm, scale or mask */
     bool add_in, add_other; /* its gradient adds to that input's instead of setting it */
@@ -96,6 +96,7 @@ struct sb_net {
     size_t sum_floats; /* of the longest array that is summed over shards */
     bool trained;      /* the last forward used batch statistics: backward follows them */
     bool sampled;      /* ... drew noise */
+    struct sb_noise *noise; /* [arch.weights] ... this, of weights that are drawn again */
     uint32_t borrowed; /* what weight[] and norm[] of the first so many nodes point to is
                         * another net's */
     int threads;       /* scratch is there for this many */
@@ -121,6 +122,8 @@ struct sb_net_options {
                                  * net is then planned for its share of max_batch rows */
     int threads;
     bool gauss;
+    uint32_t group;         /* rows a convolution draws its weights for; 0: it draws its
+                             * outputs, as linear layers do */
     bool inference;         /* no memory for gradients: forward only */
     bool parameters;        /* no memory for values either: others borrow from it */
     bool input_gradient;    /* keep the gradient of the images, too */
@@ -176,6 +179,9 @@ struct sb_pass {
     uint32_t member, step;
     uint32_t image;                  /* what the noise counts the batch's images from */
     const struct sb_act *const *eps; /* ... or the noise itself, [weights]; NULL: drawn */
+    const float *const
+        *weight_eps; /* [weights] the same of weights that are drawn for groups,
+                                     * [groups][existing]; stays until backward is done */
     const struct sb_act *const *scale_eps; /* [scales] the same of scales */
     const struct sb_act *const *drop; /* [masks] what masks multiply with; NULL: drawn */
 };
@@ -196,8 +202,8 @@ sb_status sb_net_loss(const struct sb_env *env, struct sb_net *n, const uint32_t
 /* The probabilities alone. */
 void sb_net_softmax(const struct sb_env *env, struct sb_net *n);
 
-/* Gradients of all parameters' data term (a Gaussian's drho is that of its variance until
- * sb_net_add_kl), after forward and loss. visit, if not NULL, is called for each weight as
+/* Gradients of all parameters' data term (a Gaussian's drho is that of its variance, with
+ * groups of its deviation, until sb_net_add_kl), after forward and loss. visit, if not NULL, is called for each weight as
  * soon as its gradients are there, last layer first, while its input and its output's
  * gradient still are: growth computes its dense gradient and moves the support there. */
 typedef sb_status sb_net_visit_fn(void *context, uint32_t weight, const struct sb_act *x,
@@ -235,6 +241,10 @@ uint64_t sb_net_weights(const struct sb_net *n);
 
 /* Multiply-adds of one image's forward, on existing weights / if all existed. */
 double sb_net_macs(const struct sb_net *n, bool dense);
+
+/* Multiply-adds of one row's forward in training as they are computed: mean and variance of
+ * a Gaussian weight, one product if it is drawn for groups or a point. Gradients: twice that. */
+double sb_net_work(const struct sb_net *n);
 
 /* Bytes of parameters (with momenta, gradients and kernel order) and of activations. */
 size_t sb_net_bytes(const struct sb_net *n);

@@ -99,8 +99,10 @@ static void add_kl(const struct sb_env *env, const struct sb_net *n,
     if (p->rho == SB_NODE_NONE)
         return;
     const struct sb_param *rho = &n->params.param[p->rho];
-    sb_params_gradient(env, p->value, rho->value, rho->gradient, factor,
-                       prior_of(p, prior_sd), p->gradient, rho->gradient, p->count);
+    bool grouped = p->role == SB_PARAM_MU && n->weight[n->node[p->node].param].group;
+    (grouped ? sb_params_deviation_gradient : sb_params_gradient)(
+        env, p->value, rho->value, rho->gradient, factor, prior_of(p, prior_sd),
+        p->gradient, rho->gradient, p->count);
 }
 
 void sb_net_add_kl(const struct sb_env *env, struct sb_net *n, float factor,
@@ -186,6 +188,17 @@ double sb_net_macs(const struct sb_net *n, bool dense)
         const struct sb_weight *w = &n->weight[i];
         double weights = dense ? sb_conv_weights(&w->conv) : w->nnz;
         sum += weights * w->conv.out_height * w->conv.out_width;
+    }
+    return sum;
+}
+
+double sb_net_work(const struct sb_net *n)
+{
+    double sum = 0.0;
+    for (uint32_t i = 0; i < n->arch.weights; i++) {
+        const struct sb_weight *w = &n->weight[i];
+        double products = w->gauss && !w->group ? 2.0 : 1.0;
+        sum += products * w->nnz * w->conv.out_height * w->conv.out_width;
     }
     return sum;
 }

@@ -18,15 +18,17 @@ static sb_status forward_weight(const struct sb_env *env, struct sb_net *n, uint
 {
     struct sb_net_node *node = &n->node[i];
     struct sb_weight *w = &n->weight[node->param];
-    struct sb_noise noise = {
+    struct sb_noise *noise = &n->noise[node->param];
+    *noise = (struct sb_noise){
         .eps = p->eps ? p->eps[node->param] : NULL,
         .stream = sb_rng_stream(p->seed, SB_RNG_NOISE, p->member, p->step, node->param),
         .image = p->image,
+        .weights = p->weight_eps ? p->weight_eps[node->param] : NULL,
     };
     struct sb_epilogue epilogue;
     struct sb_weight_forward f = {
         .x = &n->node[n->arch.node[i].in].y,
-        .noise = p->sample ? &noise : NULL,
+        .noise = p->sample ? noise : NULL,
         .epilogue = sb_net_epilogue(n, i, &epilogue),
         .y = sb_net_end(n, i),
         .slope = &node->slope,
@@ -165,6 +167,7 @@ static sb_status backward_weight(const struct backward *b, uint32_t i)
     struct sb_weight_backward wb = {
         .x = &in->y,
         .dy = &node->dy,
+        .noise = n->sampled ? &n->noise[node->param] : NULL,
         .slope = w->gauss ? &node->slope : NULL,
         .dx = node->in_wanted ? &in->dy : NULL,
         .add = node->add_in,

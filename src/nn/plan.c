@@ -85,7 +85,7 @@ static sb_status lay_values(struct sb_net *n, bool gauss, float *base, size_t *u
             n->mask[node->param].drop = node->y;
             n->mask[node->param].drop.data = take(base, used, sb_act_size(&node->y));
         }
-        if (d->kind != SB_NODE_WEIGHT || !gauss)
+        if (d->kind != SB_NODE_WEIGHT || !gauss || n->weight[node->param].group)
             continue;
         node->slope = node->y;
         node->slope.data = take(base, used, sb_act_size(&node->slope));
@@ -399,11 +399,11 @@ sb_status sb_net_plan(struct sb_net *n, bool gauss, bool inference, bool input_g
 
 /* ---- scratch ------------------------------------------------------------------------- */
 
-static size_t scratch_of(const struct sb_net *n)
+static size_t scratch_of(const struct sb_net *n, int threads)
 {
     size_t most = 0;
     for (uint32_t i = 0; i < n->arch.weights; i++) {
-        size_t bytes = sb_weight_scratch(&n->weight[i]);
+        size_t bytes = sb_weight_scratch(&n->weight[i], threads);
         most = bytes > most ? bytes : most;
     }
     return most;
@@ -466,13 +466,13 @@ sb_status sb_net_plan_sums(struct sb_net *n)
 
 sb_status sb_net_plan_scratch(struct sb_net *n, const struct sb_net_options *o)
 {
-    size_t most = o->shared ? 0 : scratch_of(n);
+    size_t most = o->shared ? 0 : scratch_of(n, n->threads);
     for (uint32_t i = 0; o->shared && i < o->shared_count; i++) {
-        size_t bytes = scratch_of(&o->shared[i]);
+        size_t bytes = scratch_of(&o->shared[i], n->threads);
         most = bytes > most ? bytes : most;
     }
-    n->scratch_bytes = most * (size_t)n->threads;
-    n->scratch = sb_malloc(most, (size_t)n->threads);
+    n->scratch_bytes = most;
+    n->scratch = sb_malloc(most, 1);
     if (!n->scratch)
         return sb_fail(SB_ENOMEM, "no memory for %d threads' scratch", n->threads);
     return SB_OK;

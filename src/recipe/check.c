@@ -139,6 +139,14 @@ static sb_status check_train(const struct sb_method *row, const struct sb_config
 {
     const struct sb_config_train *t = &c->train;
     uint32_t epochs = c->method.explore_epochs + c->method.exploit_epochs;
+    if (t->estimator == SB_CONFIG_WEIGHTS && row->posterior != SB_POSTERIOR_GAUSS)
+        return sb_fail(
+            SB_EARG,
+            "train.estimator = weights: those of %s are numbers, there is "
+            "nothing to draw; leave it out, or choose a Bayesian method as method.name",
+            row->name);
+    if (t->group % 16 != 0)
+        return sb_fail(SB_EARG, "train.group = %u: want a multiple of 16", t->group);
     if (t->nesterov && t->momentum == 0)
         return sb_fail(SB_EARG, "train.nesterov = yes: needs train.momentum above 0");
     if (t->lr_second == 0 && t->lr_shape != SB_CONFIG_COSINE)
@@ -171,6 +179,8 @@ void sb_recipe_limit(struct sb_recipe *r)
     uint32_t rows = r->config.train.batch * rows_each(r->method, &r->config.method);
     if (*shards != r->shards)
         r->shards_asked = *shards;
-    struct sb_shards s = {.width = sb_shards_width(rows, r->shards_asked, SB_PARTIALS)};
+    struct sb_shards s = {.width =
+                              sb_shards_width(rows, r->shards_asked,
+                                              sb_config_shard_step(&r->config.train))};
     *shards = r->shards = sb_shards_of(&s, rows);
 }

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "kernels/partials.h"
 #include "tensor/topology.h"
 
 /* A recipe's line has at most 198 bytes (inih): room for a path, or for six numbers of up
@@ -148,10 +149,17 @@ enum sb_config_divergence {
     SB_CONFIG_HALVE /* the epoch again, with half the learning rates */
 };
 
+enum sb_config_estimator {
+    SB_CONFIG_LOCAL,  /* every output element draws its noise, as the paper */
+    SB_CONFIG_WEIGHTS /* convolutions draw their weights, once a group of rows */
+};
+
 struct sb_config_train {
     uint32_t batch;
     uint32_t shards; /* of a batch, see kernels/shards.h; after sb_recipe_resolve, as many
                       * as a full batch has */
+    enum sb_config_estimator estimator; /* of the data term, with Gaussian weights */
+    uint32_t group;                     /* rows of a group, a multiple of 16 */
     uint32_t seed;
     uint32_t limit;   /* use only the first so many training examples; 0: all */
     uint32_t threads; /* 0: as many as there are processors */
@@ -189,6 +197,13 @@ enum sb_config_corruption {
     SB_CONFIG_POOLED, /* figures of all corrupted images together, as the authors' code */
     SB_CONFIG_PER_SET /* the mean of each set's figures */
 };
+
+/* Rows that a shard of a batch has a multiple of: sums over 16 rows, and draws of weights, lie
+ * within one. */
+static inline uint32_t sb_config_shard_step(const struct sb_config_train *t)
+{
+    return t->estimator == SB_CONFIG_WEIGHTS ? t->group : SB_PARTIALS;
+}
 
 struct sb_config_eval {
     uint32_t bins; /* of the calibration error */

@@ -30,6 +30,7 @@ static const char *const support_words[] = {"default", "dense", "static", "prune
 static const char *const mask_words[] = {"elements", "channels", NULL};
 static const char *const start_words[] = {"normal", "signs", NULL};
 static const char *const rho_words[] = {"as-mu", "constant", NULL};
+static const char *const estimator_words[] = {"local", "weights", NULL};
 static const char *const divergence_words[] = {"stop", "halve", NULL};
 static const char *const corruption_words[] = {"pooled", "mean", NULL};
 static const char *const sampling_words[] = {"draw", "draws", "mean", "activation-noise",
@@ -157,6 +158,10 @@ static const struct sb_option table[] = {
     COUNT(train.batch, 0, 1, 65536, "128", "images a step"),
     COUNT(train.shards, 0, 1, 4096, "1",
           "parts of a batch, summed apart: the most processes that can share a step"),
+    CHOICE(train.estimator, estimator_words, "local",
+           "Gaussian weights: noise of every output, or convolutions drawn once a group"),
+    COUNT(train.group, 0, 16, 65536, "16",
+          "rows a draw of train.estimator = weights is for; a multiple of 16"),
     COUNT(train.seed, 0, 0, UINT32_MAX, "1", "all randomness follows from it"),
     COUNT(train.limit, 0, 0, 1e9, "0", "use only the first so many examples; 0: all"),
     COUNT(train.threads, SB_OPTION_FREE, 0, 4096, "0",

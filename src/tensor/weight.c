@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "kernels/dense.h"
+#include "kernels/draw.h"
 
 /* ---- life ---------------------------------------------------------------------------- */
 
@@ -69,8 +70,16 @@ sb_status sb_weight_init(struct sb_weight *w, const struct sb_conv *c,
                          const struct sb_weight_options *o)
 {
     uint32_t all = sb_conv_weights(c);
-    *w = (struct sb_weight){
-        .conv = *c, .gauss = o->gauss, .dense = o->active == all, .nnz = o->active};
+    *w = (struct sb_weight){.conv = *c,
+                            .gauss = o->gauss,
+                            .dense = o->active == all,
+                            .nnz = o->active,
+                            .group = o->gauss && !o->inference ? o->group : 0,
+                            .max_batch = o->max_batch};
+    if (w->group % SB_MAX_LANES != 0)
+        return sb_fail(SB_EARG,
+                       "weights drawn for groups of %u rows: want a multiple of %d",
+                       w->group, SB_MAX_LANES);
     if (o->active == 0 || o->active > all)
         return sb_fail(SB_EARG, "a layer with %u of %u weights: must be 1 to all",
                        o->active, all);
@@ -213,7 +222,9 @@ void sb_weight_zero_momenta(struct sb_weight *w)
 
 void sb_weight_refresh(const struct sb_env *env, struct sb_weight *w)
 {
-    if (w->gauss)
+    if (w->gauss && w->group)
+        sb_params_deviation(env, w->rho, w->s2, w->nnz);
+    else if (w->gauss)
         sb_params_variance(env, w->rho, w->s2, w->nnz);
     if (inference(w))
         return;
@@ -228,22 +239,55 @@ void sb_weight_refresh(const struct sb_env *env, struct sb_weight *w)
     }
 }
 
-size_t sb_weight_scratch(const struct sb_weight *w)
+/* Floats from a group's weights to the next one's: whole cache lines. */
+static size_t apart(const struct sb_weight *w)
+{
+    return ((size_t)w->nnz + 15) / 16 * 16;
+}
+
+/* What a layer with groups has before the threads' scratch: what is drawn for all groups,
+ * in the order of the pattern and in that of the input gradient. */
+static size_t drawn_floats(const struct sb_weight *w)
+{
+    uint32_t groups = w->group ? (w->max_batch + w->group - 1) / w->group : 0;
+    return 2 * groups * apart(w);
+}
+
+size_t sb_weight_scratch(const struct sb_weight *w, int threads)
 {
     /* the dense gradient of an update runs on every layer */
     size_t dense = w->dmu ? sb_dense_scratch(&w->conv) : 0,
            sparse = full(w) ? 0 : sb_sparse_scratch(&w->kernel);
-    return dense > sparse ? dense : sparse;
+    return drawn_floats(w) * sizeof(float) +
+           (dense > sparse ? dense : sparse) * (size_t)threads;
+}
+
+static struct sb_draw draw_of(const struct sb_weight *w, const struct sb_noise *noise,
+                              const struct sb_act *x)
+{
+    return (struct sb_draw){.noise = noise,
+                            .rows = w->group,
+                            .groups = (x->batch + w->group - 1) / w->group,
+                            .n = w->nnz,
+                            .apart = apart(w)};
 }
 
 sb_status sb_weight_forward(const struct sb_env *env, const struct sb_weight *w,
                             const struct sb_weight_forward *f, void *scratch)
 {
     struct sb_forward p = {.mu = w->mu,
-                           .s2 = f->noise && w->gauss ? w->s2 : NULL,
+                           .s2 = f->noise && w->gauss && !w->group ? w->s2 : NULL,
                            .bias = w->bias,
                            .noise = f->noise,
                            .epilogue = f->epilogue};
+    if (f->noise && w->group) {
+        float *theta = scratch;
+        struct sb_draw d = draw_of(w, f->noise, f->x);
+        sb_draw_weights(env, &d, w->mu, w->s2, theta);
+        p.mu = theta;
+        p.groups = (struct sb_groups){.rows = d.rows, .apart = d.apart};
+        scratch = theta + drawn_floats(w);
+    }
     return full(w)
                ? sb_dense_forward(env, &w->conv, &p, f->x, f->y, f->slope, scratch)
                : sb_sparse_forward(env, &w->kernel, &p, f->x, f->y, f->slope, scratch);
@@ -260,7 +304,7 @@ static sb_status existing(const struct sb_env *env, const struct sb_weight *w,
     float *ds2 = w->gauss ? to + (w->drho - w->dmu) : NULL;
     if (w->bias)
         sb_act_channel_sums(env, b->dy, to + (w->dbias - w->dmu));
-    if (w->gauss && !b->dv) /* after a mean forward */
+    if (w->gauss && !b->dv && !b->groups.rows) /* after a mean forward */
         memset(ds2, 0, w->nnz * sizeof *ds2);
     return w->dense ? sb_dense_weight_gradient(env, &w->conv, b, to, ds2, scratch)
                     : sb_sparse_weight_gradient(env, &w->kernel, b, to, ds2, scratch);
@@ -280,6 +324,21 @@ struct sums_of {
     gradient_fn *gradient;
 };
 
+/* Rows of a shard; of the only one, all. */
+static uint32_t shard_rows(const struct sums_of *o)
+{
+    return o->shards ? o->shards->width : 0;
+}
+
+/* The groups from a row on. */
+static struct sb_groups groups_from(const struct sums_of *o, uint32_t row)
+{
+    struct sb_groups g = o->b->groups;
+    if (g.rows)
+        g.eps += row / g.rows * g.apart;
+    return g;
+}
+
 /* A gradient's sum over shards. */
 static sb_status fold_shards(const struct sb_env *env, const struct sb_weight *w,
                              const struct sums_of *o, struct sb_fold *f)
@@ -288,7 +347,8 @@ static sb_status fold_shards(const struct sb_env *env, const struct sb_weight *w
     for (uint32_t i = 0; i < n; i++) {
         struct sb_act x = sb_shards_view(o->shards, o->b->x, i), dv = {0};
         struct sb_act dy = sb_shards_view(o->shards, o->b->dy, i);
-        struct sb_backward here = {&dy, NULL, &x};
+        struct sb_backward here = {
+            .dy = &dy, .x = &x, .groups = groups_from(o, i * shard_rows(o))};
         if (o->b->dv) {
             dv = sb_shards_view(o->shards, o->b->dv, i);
             here.dv = &dv;
@@ -302,17 +362,42 @@ static sb_status fold_shards(const struct sb_env *env, const struct sb_weight *w
     return sb_fold_end(env, o->shards, f, "gradients of weights");
 }
 
+/* Draws again what forward drew, and returns the weights as the input gradient takes them; if
+ * it is not wanted, NULL. Both are in the scratch. */
+static const float *draw_again(const struct sb_env *env, const struct sb_weight *w,
+                               const struct sb_weight_backward *b, float *eps,
+                               struct sb_groups *groups)
+{
+    struct sb_draw d = draw_of(w, b->noise, b->x);
+    float *theta = eps + d.groups * d.apart;
+    *groups = (struct sb_groups){.rows = d.rows, .apart = d.apart, .eps = eps};
+    sb_draw_noise(env, &d, eps);
+    if (!b->dx)
+        return NULL;
+    for (uint32_t g = 0; g < d.groups && w->dense; g++)
+        sb_dense_transpose(env, &w->conv, eps + g * d.apart, theta + g * d.apart);
+    sb_draw_ordered(env, &d, w->mu_t, w->s2_t, w->dense ? theta : eps,
+                    w->dense ? NULL : w->kernel.perm, theta);
+    return theta;
+}
+
 sb_status sb_weight_backward(const struct sb_env *env, struct sb_weight *w,
                              const struct sb_weight_backward *b, void *scratch)
 {
-    struct sb_backward in = {b->dy, w->gauss ? b->slope : NULL, b->x};
+    struct sb_backward in = {
+        .dy = b->dy, .dv = w->gauss && !w->group ? b->slope : NULL, .x = b->x};
+    const float *theta_t = w->mu_t;
     sb_status st = SB_OK;
     if (in.dv)
         sb_act_multiply(env, b->slope, b->dy);
+    if (w->group && b->noise) {
+        theta_t = draw_again(env, w, b, scratch, &in.groups);
+        scratch = (float *)scratch + drawn_floats(w);
+    }
     if (b->dx)
-        st = w->dense ? sb_dense_input_gradient(env, &w->conv, &in, w->mu_t, w->s2_t,
+        st = w->dense ? sb_dense_input_gradient(env, &w->conv, &in, theta_t, w->s2_t,
                                                 b->dx, b->add, scratch)
-                      : sb_sparse_input_gradient(env, &w->kernel, &in, w->mu_t, w->s2_t,
+                      : sb_sparse_input_gradient(env, &w->kernel, &in, theta_t, w->s2_t,
                                                  b->dx, b->add, scratch);
     if (st != SB_OK)
         return st;
@@ -326,7 +411,7 @@ sb_status sb_weight_backward(const struct sb_env *env, struct sb_weight *w,
 sb_status sb_weight_dense_gradient(const struct sb_env *env, const struct sb_weight *w,
                                    const struct sb_weight_backward *b, float *gradient)
 {
-    struct sb_backward in = {b->dy, NULL, b->x};
+    struct sb_backward in = {.dy = b->dy, .x = b->x};
     struct sb_fold f = {.n = sb_conv_weights(&w->conv),
                         .first = gradient,
                         .more = b->sums,

@@ -10,6 +10,10 @@
  * What the kernels take is derived from mu and rho: the variance s2 and, for the input
  * gradient, both in transposed order. sb_weight_refresh brings them up to date after mu,
  * rho or the pattern changed.
+ *
+ * A layer with groups (the estimator `weights`) draws its weights for each group of rows. It
+ * takes sigma where others take the variance, in the same arrays, and nothing of a draw
+ * is kept: backward draws again (draw.h).
  */
 #ifndef SB_TENSOR_WEIGHT_H
 #define SB_TENSOR_WEIGHT_H
@@ -34,15 +38,17 @@ struct sb_weight {
     bool gauss;
     bool dense; /* every weight exists */
     uint32_t nnz;
+    uint32_t group;     /* rows that weights are drawn for; 0: noise is the outputs' */
+    uint32_t max_batch; /* rows */
     struct sb_pattern pattern; /* empty when dense */
     struct sb_sparse kernel;   /* empty when dense, but for inference */
     float *memory;             /* owned; the arrays below are pieces of it */
     float *mu, *rho;           /* [nnz]; rho NULL: point */
     /* Gradients, one behind the other, so that a sum over shards is that of one array; drho
-     * is ds2 until sb_net_add_kl. */
+     * is ds2, with groups dsigma, until sb_net_add_kl. */
     float *dmu, *drho;
     float *mu_momentum, *rho_momentum;
-    float *s2, *mu_t, *s2_t;             /* derived */
+    float *s2, *mu_t, *s2_t;             /* derived; with groups s2 is sigma */
     float *bias, *dbias, *bias_momentum; /* [out], NULL: none */
 };
 
@@ -51,6 +57,7 @@ struct sb_weight_options {
     uint32_t max_batch;
     uint32_t active; /* weights that exist; all of them: dense */
     bool gauss, bias;
+    uint32_t group; /* of gauss, where it is trained: as above */
     bool inference; /* forward only: no gradients, momenta or transposed order */
     bool sliced;    /* for inference without gauss: inputs are, see act.h */
 };
@@ -82,8 +89,8 @@ void sb_weight_zero_momenta(struct sb_weight *w);
 
 void sb_weight_refresh(const struct sb_env *env, struct sb_weight *w);
 
-/* Bytes of scratch a thread needs. */
-size_t sb_weight_scratch(const struct sb_weight *w);
+/* Bytes of scratch for that many threads. */
+size_t sb_weight_scratch(const struct sb_weight *w, int threads);
 
 struct sb_weight_forward {
     const struct sb_act *x;
@@ -97,6 +104,7 @@ sb_status sb_weight_forward(const struct sb_env *env, const struct sb_weight *w,
 
 struct sb_weight_backward {
     const struct sb_act *x, *dy;
+    const struct sb_noise *noise; /* what forward had; only layers with groups want it */
     struct sb_act *slope; /* what forward left; becomes dv. NULL after a mean forward */
     struct sb_act *dx;    /* NULL: not wanted */
     bool add;             /* dx += */
@@ -108,7 +116,7 @@ struct sb_weight_backward {
 /* Floats from dmu to the end of all gradients. */
 size_t sb_weight_gradient_floats(const struct sb_weight *w);
 
-/* Fills dmu, drho (the gradient of s2), dbias and dx. */
+/* Fills dmu, drho (the gradient of s2 or, with groups, of sigma), dbias and dx. */
 sb_status sb_weight_backward(const struct sb_env *env, struct sb_weight *w,
                              const struct sb_weight_backward *b, void *scratch);
 

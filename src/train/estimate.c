@@ -160,6 +160,11 @@ static sb_status print_plan(FILE *f, const struct sb_trainer *t, double dense_ru
             (double)sb_net_active(n) / (double)sb_net_weights(n));
     fprintf(f, "forward, one row     %.1f MFLOP (%.3f of dense)\n", 2e-6 * macs,
             macs / dense);
+    fprintf(f, "computed, one row    %.1f MFLOP forward%s\n", 2e-6 * sb_net_work(n),
+            t->method->posterior != SB_POSTERIOR_GAUSS      ? ""
+            : t->config->train.estimator == SB_CONFIG_LOCAL ? ": mean and variance"
+                                                            : ": weights drawn, but for "
+                                                              "linear layers");
     fprintf(f, "memory               %.1f MB (activations %.1f, gradients %.1f)\n",
             (double)bytes / 1e6, 4e-6 * (double)n->value_floats,
             4e-6 * (double)n->gradient_floats);

@@ -14,6 +14,11 @@
 
 /* ---- planning ------------------------------------------------------------------------ */
 
+uint32_t sb_trainer_group(const struct sb_config *c)
+{
+    return c->train.estimator == SB_CONFIG_WEIGHTS ? c->train.group : 0;
+}
+
 /* How many weights each layer of a fresh network gets. */
 static sb_status share_out(const struct sb_trainer *t, const struct sb_arch *a,
                            enum sb_stage_support support, uint32_t *active)
@@ -56,10 +61,12 @@ sb_status sb_trainer_plan(struct sb_trainer *t, const uint32_t *active)
         .made = &a,
         .lanes = t->env->kernels->lanes,
         .max_batch = rows,
-        .shard = sb_shards_width(rows, t->config->train.shards, SB_PARTIALS),
+        .shard = sb_shards_width(rows, t->config->train.shards,
+                                 sb_config_shard_step(&t->config->train)),
         .comm = t->env->comm,
         .threads = t->env->threads,
         .gauss = t->method->posterior == SB_POSTERIOR_GAUSS,
+        .group = sb_trainer_group(t->config),
         .active = active,
     };
     sb_growth_fini(&t->growth);

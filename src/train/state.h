@@ -99,6 +99,9 @@ double sb_trainer_flops(const struct sb_net *n, double rows);
  * the epochs of a first member. */
 sb_status sb_trainer_dense_run(const struct sb_trainer *t, double *flops);
 
+/* Rows a convolution's weights are drawn for; 0: the estimator is local. */
+uint32_t sb_trainer_group(const struct sb_config *c);
+
 /* The network of a stage (network.c). Plans it for so many weights a layer, [weights]; what
  * it was before, and the best so far, are gone. */
 sb_status sb_trainer_plan(struct sb_trainer *t, const uint32_t *active);

@@ -69,6 +69,20 @@ static sb_status open_loader(struct sb_trainer *t)
     return sb_loader_new(&t->loader, &o);
 }
 
+/* The estimator is the convolutions'. */
+static void say_estimator(const struct sb_trainer *t)
+{
+    const struct sb_net *n = &t->net;
+    uint32_t drawn = 0;
+    for (uint32_t i = 0; i < n->arch.weights; i++)
+        drawn += n->weight[i].group > 0;
+    if (sb_trainer_group(t->config) > 0 && drawn == 0)
+        sb_log_write(t->env->log, SB_LOG_WARN,
+                     "train.estimator = weights changes nothing: it is for convolutions, "
+                     "and %s has none",
+                     t->config->model.arch);
+}
+
 sb_status sb_trainer_open(struct sb_trainer *t, const struct sb_env *env,
                           const struct sb_config *c, const struct sb_method *m,
                           const struct sb_run_options *o)
@@ -91,6 +105,7 @@ sb_status sb_trainer_open(struct sb_trainer *t, const struct sb_env *env,
         st = open_loader(t);
     if (st != SB_OK)
         return st;
+    say_estimator(t);
     t->trained = sb_calloc(sb_trainer_networks(t), sizeof *t->trained);
     if (!t->trained)
         return sb_fail(SB_ENOMEM, "no memory for %u networks", sb_trainer_networks(t));

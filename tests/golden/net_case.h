@@ -18,7 +18,8 @@ struct net_case {
     struct sb_net net;
     uint32_t examples, channels; /* of x, before the form makes rows of them */
     bool gauss;
-    const struct sb_act **list;       /* [weights] noise, NULL: points */
+    const struct sb_act **list; /* [weights] noise, NULL: points */
+    const float **weight_list;  /* [weights] noise of weights that are drawn, or NULL */
     const struct sb_act **scale_list; /* [scales] */
     const struct sb_act **drop_list;  /* [masks] */
     double prior_sd, n_train;
@@ -97,20 +98,25 @@ static bool plan_net(struct net_case *k, const struct sb_form_shape *shape)
     struct sb_arch a;
     bool ok = golden_ok(c, sb_form_build(&k->form, shape, SB_FORM_TRAINED, &a));
     k->gauss = ok && has_rho(c, &a);
+    double group = 0;
+    ok = ok &&
+         (!sb_st_meta(&c->file, "group") || golden_number(c, "group", 16, 1e6, &group));
     struct sb_net_options o = {
         .made = &a,
         .lanes = c->env->kernels->lanes,
         .max_batch = sb_form_rows(&k->form, k->examples),
         .threads = c->env->threads,
         .gauss = k->gauss,
+        .group = (uint32_t)group,
         .active = ok ? count_active(c, &a) : NULL,
     };
     ok = o.active && golden_ok(c, sb_net_init(&k->net, &o));
     sb_arch_fini(&a);
     k->list = golden_alloc(c, k->net.arch.weights + 1, sizeof *k->list);
+    k->weight_list = golden_alloc(c, k->net.arch.weights + 1, sizeof *k->weight_list);
     k->scale_list = golden_alloc(c, k->net.arch.scales + 1, sizeof *k->scale_list);
     k->drop_list = golden_alloc(c, k->net.arch.masks + 1, sizeof *k->drop_list);
-    return ok && k->list && k->scale_list && k->drop_list;
+    return ok && k->list && k->weight_list && k->scale_list && k->drop_list;
 }
 
 static bool init_net(struct net_case *k, const char *x_name)
@@ -217,6 +223,20 @@ static struct sb_act *read_act(struct net_case *k, const char *name,
     return a;
 }
 
+/* Noise of a layer that draws its weights, [groups][out][in][kh][kw], where they exist. */
+static bool read_weight_noise(struct net_case *k, const char *name, uint32_t weight)
+{
+    const struct sb_weight *w = &k->net.weight[weight];
+    size_t groups = (k->net.input.batch + w->group - 1) / w->group,
+           all = sb_conv_weights(&w->conv);
+    const float *from = golden_f32(k->c, name, groups * all);
+    float *to = golden_alloc(k->c, groups * w->nnz, sizeof *to);
+    for (size_t g = 0; from && to && g < groups; g++)
+        gather(w, from + g * all, to + g * w->nnz);
+    k->weight_list[weight] = to;
+    return from && to;
+}
+
 /* Noise of weights and scales and what masks multiply with, with a prefix ("" or "3."). */
 static bool read_noise(struct net_case *k, const char *prefix)
 {
@@ -227,6 +247,11 @@ static bool read_noise(struct net_case *k, const char *prefix)
         struct sb_net_node *node = &k->net.node[i];
         const char part[] = {d->scale.part, '\0'};
         struct sb_act *a = NULL;
+        if (d->kind == SB_NODE_WEIGHT && k->gauss && k->net.weight[node->param].group) {
+            if (!read_weight_noise(k, join(s, eps, d->name, ""), node->param))
+                return false;
+            continue;
+        }
         if (d->kind == SB_NODE_WEIGHT && k->gauss)
             k->list[node->param] = a = read_act(k, join(s, eps, d->name, ""), &node->y);
         else if (d->kind == SB_NODE_SCALE && d->scale.gauss)

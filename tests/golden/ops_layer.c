@@ -188,7 +188,7 @@ static void check_sparse(struct layer_case *l)
     struct sb_noise noise = {.eps = &l->eps};
     struct sb_forward f = {.mu = v.mu, .s2 = v.s2, .bias = l->bias, .noise = &noise};
     struct sb_forward mean = {.mu = v.mu, .bias = l->bias};
-    struct sb_backward b = {&l->dy, &l->slope, &l->x};
+    struct sb_backward b = {.dy = &l->dy, .dv = &l->slope, .x = &l->x};
     if (!golden_ok(c, sb_sparse_forward(env, &s, &mean, &l->x, &l->y, NULL, scratch)))
         goto done;
     check_act(c, "y_mean", &l->y);
@@ -222,7 +222,7 @@ static void check_dense(struct layer_case *l)
     struct sb_noise noise = {.eps = &l->eps};
     struct sb_forward f = {.mu = v.mu, .s2 = v.s2, .bias = l->bias, .noise = &noise};
     struct sb_forward mean = {.mu = v.mu, .bias = l->bias};
-    struct sb_backward b = {&l->dy, &l->slope, &l->x};
+    struct sb_backward b = {.dy = &l->dy, .dv = &l->slope, .x = &l->x};
     if (!golden_ok(c, sb_dense_forward(env, g, &mean, &l->x, &l->y, NULL, scratch)))
         return;
     check_act(c, "y_mean", &l->y);

@@ -140,6 +140,7 @@ static void network(struct net_case *k)
     struct sb_pass train = {.training = true,
                             .sample = true,
                             .eps = k->list,
+                            .weight_eps = k->weight_list,
                             .scale_eps = k->scale_list,
                             .drop = k->drop_list};
     if (!golden_ok(c, sb_net_forward(env, &k->net, &train)))

@@ -313,7 +313,8 @@ static void all_products(struct trial *t, void *input)
     full_init(f, t->env.kernels->lanes, from->shape, from->seed, dice_wild);
     t->allocations = sb_mem_count();
     struct layer *l = &f->l;
-    const struct sb_backward mean = {&l->dy, NULL, &l->x}, both = {&l->dy, &l->dv, &l->x};
+    const struct sb_backward mean = {.dy = &l->dy, .x = &l->x},
+                             both = {.dy = &l->dy, .dv = &l->dv, .x = &l->x};
     forwards(t, f);
     for (int add = 0; add < 2; add++) {
         input_gradient(t, f, &mean, add);

@@ -13,7 +13,7 @@
 #include "kernels/kernels.h"
 #include "tables.h"
 
-static_assert(sizeof(struct sb_kernels) == 33 * sizeof(void *),
+static_assert(sizeof(struct sb_kernels) == 35 * sizeof(void *),
               "a new kernel needs its comparison here");
 
 enum { MOST = 100, FLOATS = SB_MAX_LANES * MOST + 64 };
@@ -314,10 +314,11 @@ static void posterior(const struct sb_kernels *k, struct world *w, size_t n, int
     size_t at = (size_t)form;
     const float *mu = w->in[0] + at, *rho = w->in[1] + at;
     *kl = k->kl(mu, rho, sd[form / 2], n);
-    k->posterior_gradient(mu, rho, (form < 3 ? w->in[2] : w->out[2]) + at, 0.01f,
-                          sd[form / 2], w->out[1] + at, w->out[2] + at, n);
+    (form % 3 ? k->posterior_gradient : k->deviation_gradient)(
+        mu, rho, (form < 3 ? w->in[2] : w->out[2]) + at, 0.01f, sd[form / 2],
+        w->out[1] + at, w->out[2] + at, n);
     if (form % 2)
-        k->variance(rho, w->out[0] + at, n);
+        (form == 1 ? k->deviation : k->variance)(rho, w->out[0] + at, n);
     else
         k->sample(&stream, 4 * (uint32_t)form, mu, rho, w->out[0] + at, n);
 }
@@ -330,7 +331,7 @@ static void compare_parameters(const struct sb_kernels *k)
             deal(n, n % 2 ? dice_wild : dice_mild);
             posterior(scalar, &want, n, form, &a);
             posterior(k, &have, n, form, &b);
-            settle(k, "posterior_gradient, variance, sample", n, form);
+            settle(k, "gradients of the posterior, variance, deviation, sample", n, form);
             check(memcmp(&a, &b, sizeof a) == 0, "%s: kl of %zu: %a, not %a", k->name, n,
                   b, a);
         }

@@ -37,10 +37,10 @@ static void compare_pack(const struct sb_kernels *k, const struct sb_corr *r,
     layer_deal_act(&a, &d, dice_wild, true);
     size_t n = r->block_channels * r->tile.strip_plane;
     float *strip = check_floats(n), *copy = check_floats(n);
-    uint32_t tiles = sb_corr_tiles(r, a.blocks);
+    uint32_t tiles = sb_corr_tiles(r, a.blocks, 0);
     for (uint32_t t = 0; t < tiles; t++)
         for (uint32_t c = 0; c < a.channels; c += r->block_channels) {
-            struct sb_box at = sb_corr_tile(r, t);
+            struct sb_box at = sb_corr_tile(r, t, 0);
             uint32_t left = a.blocks - at.block, end = c + r->block_channels;
             struct sb_window w = {
                 .data = sb_act_plane(&a, at.block, 0),

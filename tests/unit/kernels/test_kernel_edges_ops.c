@@ -76,7 +76,7 @@ static sb_status call_forward(struct rig *r)
 
 static sb_status call_input_gradient(struct rig *r)
 {
-    struct sb_backward b = {r->act[DY], r->act[DV], r->act[X]};
+    struct sb_backward b = {.dy = r->act[DY], .dv = r->act[DV], .x = r->act[X]};
     const float *w = r->dense_weights;
     return r->dense
                ? sb_dense_input_gradient(&r->env, &r->l.conv, &b, w, w, r->act[DX], 0,
@@ -87,7 +87,7 @@ static sb_status call_input_gradient(struct rig *r)
 
 static sb_status call_weight_gradient(struct rig *r)
 {
-    struct sb_backward b = {r->act[DY], r->act[DV], r->act[X]};
+    struct sb_backward b = {.dy = r->act[DY], .dv = r->act[DV], .x = r->act[X]};
     float *w = r->dense_weights;
     return r->dense
                ? sb_dense_weight_gradient(&r->env, &r->l.conv, &b, w, w, r->dense_scratch)

@@ -279,6 +279,12 @@ static void cross_checks(void **state)
     assert_unresolved("[method]\ndelta_t = 3\ngrow_batches = 4\n",
                       "method.grow_batches = 4: there are only method.delta_t = 3 "
                       "batches between two updates");
+    assert_unresolved("[train]\nestimator = weights\ngroup = 24\n",
+                      "train.group = 24: want a multiple of 16");
+    assert_unresolved(
+        "[method]\nname = edst\n[train]\nestimator = weights\n",
+        "train.estimator = weights: those of edst are numbers, there is "
+        "nothing to draw; leave it out, or choose a Bayesian method as method.name");
     static const char *const sizes[] = {
         "32",   "x32",   "32x",     "0x1",           "1x0",
         "-1x1", "1x1x1", "16385x1", "1x99999999999", "32 x 32"};

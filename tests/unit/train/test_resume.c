@@ -236,6 +236,21 @@ static void collected_gradients(void **state)
     survives_kills(parallel, 16, 3);
 }
 
+/* Weights drawn for groups, in batches of two groups and of a part of one. */
+static void drawn_weights(void **state)
+{
+    (void)state;
+    const char *const settings[] = {"method.name=sebays",
+                                    "method.members=2",
+                                    "method.delta_t=3",
+                                    "method.sparsity=0.5",
+                                    "train.estimator=weights",
+                                    "train.batch=20",
+                                    "train.checkpoint_seconds=1e-9",
+                                    NULL};
+    survives_kills(settings, (1 + 2) * 2, 1);
+}
+
 #define TEST_CASE(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
 int main(void)
@@ -248,6 +263,7 @@ int main(void)
         TEST_CASE(snapshot),
         TEST_CASE(cosine_and_warm_up),
         TEST_CASE(collected_gradients),
+        TEST_CASE(drawn_weights),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

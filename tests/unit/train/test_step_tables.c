@@ -21,13 +21,15 @@ struct trial {
     const char *arch;
     uint32_t channels, height, width;
     bool gauss;
+    uint32_t group; /* rows convolutions draw their weights for; 0: local */
 };
 
 /* Planes of all widths that layers tell apart: 1, 2 and more. */
 static const struct trial trials[] = {
-    {"lenet", 1, 16, 16, true},   {"wrn-10-1", 3, 8, 8, true},
-    {"wrn-10-1", 2, 5, 7, false}, {"resnet-8", 3, 6, 5, true},
-    {"mlp-40-30", 1, 6, 5, true},
+    {"lenet", 1, 16, 16, true, 0},   {"wrn-10-1", 3, 8, 8, true, 0},
+    {"wrn-10-1", 2, 5, 7, false, 0}, {"resnet-8", 3, 6, 5, true, 0},
+    {"mlp-40-30", 1, 6, 5, true, 0}, {"lenet", 1, 16, 16, true, 16},
+    {"wrn-10-1", 3, 8, 8, true, 32}, {"resnet-8", 3, 6, 5, true, 16},
 };
 
 static const uint32_t batches[STEPS] = {37, 16, MOST, 3};
@@ -63,7 +65,8 @@ static void train(const struct trial *t, uint32_t shards, const struct sb_env *e
                                .max_batch = MOST,
                                .shard = sb_shards_width(MOST, shards, 16),
                                .threads = env->threads,
-                               .gauss = t->gauss};
+                               .gauss = t->gauss,
+                               .group = t->group};
     struct sb_growth growth = {0};
     assert_non_null(images);
     assert_int_equal(nets_make(net, &o, thin_all, 0.3), SB_OK);
