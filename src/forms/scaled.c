@@ -177,8 +177,10 @@ static sb_status member(const struct sb_form_spec *spec, const struct sb_arch *t
         weights += active[i];
     sb_status st = sb_form_shell(plain, from, active, weights + 2 * most, out);
     sb_free(active);
-    float *at = out->memory, *scratch = at ? at + weights : NULL;
-    for (uint32_t i = 0; i < plain->weights && st == SB_OK; i++) {
+    if (st != SB_OK)
+        return st;
+    float *at = out->memory, *scratch = at + weights;
+    for (uint32_t i = 0; i < plain->weights; i++) {
         struct sb_param *mu = &out->params.param[out->mu[i]];
         uint32_t node = from->params.param[from->mu[i]].node;
         const struct sb_param *bias =
@@ -191,7 +193,7 @@ static sb_status member(const struct sb_form_spec *spec, const struct sb_arch *t
             sb_trained_find(out, mu->node, SB_PARAM_BIAS)->value =
                 bias->value + (size_t)m * mu->dim[0];
     }
-    return st;
+    return SB_OK;
 }
 
 const struct sb_form sb_form_batch_ensemble = {.name = "batch-ensemble",

@@ -9,7 +9,7 @@
 #include "base/threads.h"
 #include "kernels/kernels.h"
 #include "predict/columns.h"
-#include "predict/source.h"
+#include "predict/forward.h"
 
 /* Bytes of a thread's widest activations, at most; a few of them are in use at a time. They
  * need not fit the second-level cache to be worth keeping small. */

@@ -140,8 +140,8 @@ static sb_status predict_part(struct judge *j, const struct job *job, uint32_t a
     for (uint32_t i = 0; i < n && st == SB_OK; i++)
         label[at + i] = (int32_t)j->label[i];
     for (uint32_t m = 0; m < j->model->members && st == SB_OK; m++)
-        memcpy(out + (m * (size_t)job->n + at) * classes, j->part + m * n * classes,
-               n * classes * sizeof *out);
+        memcpy(out + ((size_t)m * job->n + at) * classes,
+               j->part + (size_t)m * n * classes, n * classes * sizeof *out);
     return st;
 }
 

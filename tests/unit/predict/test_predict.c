@@ -15,8 +15,8 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "models.h"
+#include "predict/forward.h"
 #include "predict/input.h"
-#include "predict/source.h"
 #include "refused.h"
 #include "sebays.h"
 

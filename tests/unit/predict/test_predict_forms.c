@@ -14,9 +14,9 @@
 #include "base/mem.h"
 #include "form_models.h"
 #include "models.h"
+#include "predict/forward.h"
 #include "predict/input.h"
 #include "predict/loaded.h"
-#include "predict/source.h"
 #include "sebays.h"
 
 enum {

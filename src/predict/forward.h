@@ -1,6 +1,6 @@
-/* source - probabilities of what is in a net. */
-#ifndef SB_PREDICT_SOURCE_H
-#define SB_PREDICT_SOURCE_H
+/* forward - probabilities of what is in a net. */
+#ifndef SB_PREDICT_FORWARD_H
+#define SB_PREDICT_FORWARD_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
-/* source - see source.h. */
-#include "predict/source.h"
+/* forward - see forward.h. */
+#include "predict/forward.h"
 
 size_t sb_predict_images(const struct sb_net *net)
 {
