@@ -52,6 +52,7 @@ static const struct flag {
     {"--keep", "COLUMN,...", CLI_PREDICT, TEXT, offsetof(struct cli_args, keep)},
     {"--probabilities", NULL, CLI_PREDICT, SWITCH,
      offsetof(struct cli_args, probabilities)},
+    {"--csv-safe", NULL, CLI_PREDICT, SWITCH, offsetof(struct cli_args, csv_safe)},
     {"--members", NULL, CLI_PREDICT, SWITCH, offsetof(struct cli_args, members)},
     {"--vary", "section.key=v1,v2,...", CLI_VARY, LIST,
      offsetof(struct cli_args, varied)},

@@ -98,6 +98,20 @@ if command -v python3 >/dev/null; then
 else
     echo 'NOT TESTED: whether the formats of sebays predict agree (needs python3)'
 fi
+
+# Names that a spreadsheet would compute, and what a process that died left half written.
+sed 's/Iris-setosa/=1+1/; s/Iris-virginica/@SUM(1)/' flowers.csv >formulas.csv
+train formulas 'set = formulas.csv' 'label = kind' 'split = stratified' || fault 'formulas: train'
+"$sebays" predict formulas --input formulas.csv --quiet >plain 2>err || fault "formulas: $(cat err)"
+"$sebays" predict formulas --input formulas.csv --quiet --csv-safe >safe 2>err ||
+    fault "--csv-safe: $(cat err)"
+grep -q "^[0-9]*,=1+1," plain || fault 'a name is changed although nobody asked for it'
+grep -q "^[0-9]*,'=1+1," safe || fault '--csv-safe leaves a formula'
+grep -q "^[0-9]*,[=@\"]*[=@]" safe && fault '--csv-safe leaves a formula'
+touch -d '1 hour ago' left.csv.1.tmp left.csv.4194304.tmp left.csv.old.tmp
+"$sebays" predict flowers --input flowers.csv --quiet --out left.csv 2>err || fault "left: $(cat err)"
+[ "$(echo left.csv*)" = 'left.csv left.csv.old.tmp' ] || fault "left behind: $(echo left.csv*)"
+
 predict out --input flowers.csv --quiet --reject-above 0
 [ -s err ] && fault "quiet says $(cat err)"
 [ "$(tail -n +2 out | cut -d, -f2,8 | sort -u)" = ',1' ] || fault 'not all are rejected'
