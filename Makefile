@@ -35,7 +35,7 @@ install: build ## install under PREFIX (/usr/local), below DESTDIR if set
 	cmake --install build --prefix "$(PREFIX)"
 
 clean: ## remove everything that was built
-	rm -rf build build-debug build-coverage build-arm64 build-fuzz
+	rm -rf build build-debug build-thread build-coverage build-arm64 build-fuzz
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1@\2/p' Makefile | tr '@' '\t' | expand -t 18

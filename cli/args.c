@@ -54,6 +54,7 @@ static const struct flag {
     {"--keep", "COLUMN,...", CLI_PREDICT, TEXT, offsetof(struct cli_args, keep)},
     {"--probabilities", NULL, CLI_PREDICT, SWITCH,
      offsetof(struct cli_args, probabilities)},
+    {"--csv-safe", NULL, CLI_PREDICT, SWITCH, offsetof(struct cli_args, csv_safe)},
     {"--members", NULL, CLI_PREDICT, SWITCH, offsetof(struct cli_args, members)},
     {"--mpi", "NAME", CLI_MPI, MAYBE, offsetof(struct cli_args, mpi)},
     {"--ranks", "N,N,...", CLI_RANKS, TEXT, offsetof(struct cli_args, ranks)},

@@ -74,6 +74,7 @@ static bool take(struct work *w, struct sebays_predictor_options *o)
     const struct cli_args *args = w->args;
     struct cli_predictions *a = &w->predictions;
     a->probabilities = args->probabilities;
+    a->csv_safe = args->csv_safe;
     a->members = args->members;
     a->rejects = args->reject_above != NULL;
     if (!args->input)
@@ -250,7 +251,8 @@ const struct cli_command cli_cmd_predict = {
         "                      [--format csv|json|npy] [--top K] [--probabilities]\n"
         "                      [--members] [--reject-above ENTROPY] [--samples "
         "N|mean|noise]\n"
-        "                      [--keep COLUMN,...] [--threads N] [--isa NAME] "
+        "                      [--keep COLUMN,...] [--csv-safe] [--threads N] [--isa "
+        "NAME] "
         "[--data-dir DIR] [--quiet]\n"
         "\n"
         "A row an example, in the order of the input: its class, the class's "
@@ -277,6 +279,9 @@ const struct cli_command cli_cmd_predict = {
         "  --probabilities           those of all classes, too\n"
         "  --members                 and what each member says\n"
         "  --reject-above ENTROPY    no class where the total uncertainty is larger\n"
+        "  --csv-safe                an apostrophe before names and kept texts that "
+        "begin\n"
+        "                            with = + - or @, which spreadsheets compute\n"
         "  --keep COLUMN,...         columns of the input table, by name or number, that "
         "are\n"
         "                            written beside the index: an id, say\n"

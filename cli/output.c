@@ -1,10 +1,58 @@
 /* output - see output.h. */
 #include "output.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
+
+enum {
+    OLD = 60
+}; /* seconds; a younger file may belong to one that is about to lock it */
+
+/* Nobody is writing it: whoever does holds a lock, which ends with the process. */
+static bool abandoned(int fd)
+{
+    struct stat s;
+    return fstat(fd, &s) == 0 && S_ISREG(s.st_mode) && time(NULL) - s.st_mtime > OLD &&
+           flock(fd, LOCK_EX | LOCK_NB) == 0;
+}
+
+/* "<name>.<pid>.tmp" */
+static bool is_temporary(const char *entry, const char *name)
+{
+    size_t n = strlen(name);
+    if (strncmp(entry, name, n) != 0 || entry[n] != '.')
+        return false;
+    size_t digits = strspn(entry + n + 1, "0123456789");
+    return digits > 0 && strcmp(entry + n + 1 + digits, ".tmp") == 0;
+}
+
+/* Removes what processes that are no more left half written beside path. */
+static void clean_up(const char *path)
+{
+    char directory[CLI_OUTPUT_PATH];
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    snprintf(directory, sizeof directory, "%.*s", slash ? (int)(name - path) : 1,
+             slash ? path : ".");
+    DIR *d = opendir(directory);
+    for (const struct dirent *e; d && (e = readdir(d)) != NULL;) {
+        if (!is_temporary(e->d_name, name))
+            continue;
+        int fd =
+            openat(dirfd(d), e->d_name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+        if (fd >= 0 && abandoned(fd))
+            (void)unlinkat(dirfd(d), e->d_name, 0);
+        if (fd >= 0)
+            close(fd);
+    }
+    if (d)
+        closedir(d);
+}
 
 bool cli_output_open(struct cli_output *o, const char *path)
 {
@@ -24,11 +72,12 @@ bool cli_output_open(struct cli_output *o, const char *path)
         errno = ENAMETOOLONG;
         return false;
     }
+    clean_up(path);
     int fd = open(o->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (fd < 0)
         o->temporary[0] = '\0'; /* it is not ours */
-    else
-        o->to = fdopen(fd, "wb");
+    else if (flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
+        o->to = fdopen(fd, "wb"); /* a system without locks writes all the same */
     if (fd >= 0 && !o->to)
         close(fd);
     return o->to != NULL;

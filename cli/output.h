@@ -1,6 +1,7 @@
 /* output - where a command writes: standard output, or a file that is whole or not there.
  *
- * A file is written under another name beside it and renamed when it is complete. What is
+ * A file is written under another name beside it, "<name>.<pid>.tmp", and renamed when it is
+ * complete; what processes that are no more left of such files is removed. What is
  * there and no regular file (a device, a pipe) is written as it is.
  */
 #ifndef SEBAYS_CLI_OUTPUT_H

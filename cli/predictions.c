@@ -112,11 +112,15 @@ static void put_floats(FILE *to, const char *before, const float *x, size_t n)
 
 /* ---- CSV ---- */
 
-/* A text in quotes if it needs them, prefix first. */
-static void put_cell(FILE *to, const char *prefix, const char *text)
+/* A text in quotes if it needs them, prefix first. Spreadsheets compute what begins with
+ * one of = + - @ or a tab; behind an apostrophe, if that is asked for, it is a text. */
+static void put_cell(const struct cli_predictions *a, const char *prefix,
+                     const char *text)
 {
+    FILE *to = a->to;
+    bool formula = a->csv_safe && !prefix[0] && text[0] && strchr("=+-@\t\r", text[0]);
     bool quote = strpbrk(text, ",;\t\"\r\n") || text[0] == ' ';
-    fprintf(to, "%s%s", quote ? "\"" : "", prefix);
+    fprintf(to, "%s%s%s", quote ? "\"" : "", formula ? "'" : "", prefix);
     for (; *text; text++) {
         fputs(*text == '"' ? "\"" : "", to);
         fputc(*text, to);
@@ -129,7 +133,7 @@ static void put_names(const struct cli_predictions *a, const char *prefix)
     char number[16];
     for (uint32_t i = 0; i < sebays_model_classes(a->model); i++) {
         fputc(',', a->to);
-        put_cell(a->to, prefix, class_name(a, i, number));
+        put_cell(a, prefix, class_name(a, i, number));
     }
 }
 
@@ -137,7 +141,7 @@ static void csv_head(const struct cli_predictions *a, const struct sebays_feed *
 {
     fprintf(a->to, "index,%s", a->files ? "file," : "");
     for (uint32_t k = 0; k < sebays_feed_keeps(feed); k++) {
-        put_cell(a->to, "", sebays_feed_keep_name(feed, k));
+        put_cell(a, "", sebays_feed_keep_name(feed, k));
         fputc(',', a->to);
     }
     fprintf(a->to, "class,probability,total,aleatoric,epistemic,votes%s",
@@ -161,21 +165,21 @@ static void csv_row(const struct cli_predictions *a, const struct row *r)
     char number[16];
     fprintf(a->to, "%" PRIu64 ",", a->count);
     if (a->files) {
-        put_cell(a->to, "", r->file ? r->file : "");
+        put_cell(a, "", r->file ? r->file : "");
         fputc(',', a->to);
     }
     for (uint32_t k = 0; k < sebays_feed_keeps(r->feed); k++) {
-        put_cell(a->to, "", sebays_feed_keep_text(r->feed, r->number, k));
+        put_cell(a, "", sebays_feed_keep_text(r->feed, r->number, k));
         fputc(',', a->to);
     }
-    put_cell(a->to, "", r->rejected ? "" : class_name(a, best->number, number));
+    put_cell(a, "", r->rejected ? "" : class_name(a, best->number, number));
     fprintf(a->to, ",%.9g,%.9g,%.9g,%.9g,%u", (double)best->probability, (double)r->total,
             (double)r->aleatoric, (double)r->epistemic, r->votes[best->number]);
     if (a->rejects)
         fprintf(a->to, ",%d", r->rejected);
     for (uint32_t k = 1; k < a->top; k++) {
         fputc(',', a->to);
-        put_cell(a->to, "", class_name(a, best[k].number, number));
+        put_cell(a, "", class_name(a, best[k].number, number));
         fprintf(a->to, ",%.9g", (double)best[k].probability);
     }
     if (a->probabilities)

@@ -26,6 +26,7 @@ struct cli_predictions {
     bool files;          /* a row has the name of its file */
     bool probabilities;  /* of all classes */
     bool members;        /* of every member */
+    bool csv_safe;       /* no cell begins as a formula does */
     bool rejects;        /* those of more entropy than ... */
     double reject_above; /* ... this, in nats */
 

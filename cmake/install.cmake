@@ -13,7 +13,7 @@ install(DIRECTORY recipes DESTINATION ${CMAKE_INSTALL_DATADIR}/sebays)
 install(FILES README.md LICENSE CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.c")
 
-if(SB_SANITIZE OR SB_COVERAGE OR SB_FUZZ) # objects that need the compiler's own runtime
+if(SB_SANITIZE OR SB_THREAD OR SB_COVERAGE OR SB_FUZZ) # objects that need the compiler's own runtime
     return()
 endif()
 

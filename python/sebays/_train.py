@@ -250,6 +250,10 @@ def train(recipe=None, out=None, options=None, *, resume=False, progress=True, d
             if interrupt.caught:
                 raise KeyboardInterrupt(said) from None
             raise Canceled(said) from None
+        except Exception as failure:
+            if interrupt.caught:  # what was asked for comes first: nobody is to try again
+                raise KeyboardInterrupt(str(failure)) from failure
+            raise
         finally:
             show.end()
     if interrupt.caught:  # too late to stop anything

@@ -7,6 +7,7 @@ import concurrent.futures
 import multiprocessing
 import os
 import pickle
+import signal
 import threading
 import unittest
 
@@ -117,6 +118,8 @@ class LastingFits(Flat):
 
     def test_interrupts_in_a_loop(self):
         """As in a notebook: interrupted again and again, it goes on as if nothing had been."""
+        before = signal.signal(signal.SIGINT, signal.default_int_handler)  # nohup ignores it
+        self.addCleanup(signal.signal, signal.SIGINT, before)
         x, y = table()
         want = small().fit(x, y).model_bytes_
         for delay in (0.02, 0.05, 0.1):

@@ -1,5 +1,6 @@
 import io
 import os
+import shutil
 import signal
 import unittest
 from unittest import mock
@@ -79,6 +80,16 @@ class Train(unittest.TestCase):
         self.interrupted("ctrl-c", lambda: os.kill(os.getpid(), signal.SIGINT),
                          KeyboardInterrupt)
         self.assertIs(signal.getsignal(signal.SIGINT), signal.default_int_handler)
+
+    def test_ctrl_c_counts_where_the_checkpoint_fails(self):
+        out = ROOT / "unsaved"
+
+        def progress(_):
+            os.kill(os.getpid(), signal.SIGINT)
+            shutil.rmtree(out, ignore_errors=True)
+        with mock.patch("sebays._train.REPORT_SECONDS", 0):
+            with self.assertRaisesRegex(KeyboardInterrupt, "cannot create"):
+                sebays.train(RECIPE, out, SHORT, progress=progress)
 
     def test_an_exception_in_the_function_comes_through(self):
         def fail():

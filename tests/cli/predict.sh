@@ -98,6 +98,20 @@ if command -v python3 >/dev/null; then
 else
     echo 'NOT TESTED: whether the formats of sebays predict agree (needs python3)'
 fi
+
+# Names that a spreadsheet would compute, and what a process that died left half written.
+sed 's/Iris-setosa/=1+1/; s/Iris-virginica/@SUM(1)/' flowers.csv >formulas.csv
+train formulas 'set = formulas.csv' 'label = kind' 'split = stratified' || fault 'formulas: train'
+"$sebays" predict formulas --input formulas.csv --top 3 --quiet >plain 2>err || fault "formulas: $(cat err)"
+"$sebays" predict formulas --input formulas.csv --top 3 --quiet --csv-safe >safe 2>err ||
+    fault "--csv-safe: $(cat err)"
+grep -q ",=1+1," plain || fault 'a name is changed although nobody asked for it'
+grep -q ",'=1+1," safe || fault '--csv-safe leaves a formula'
+grep -q ",[=@]" safe && fault '--csv-safe leaves a formula'
+touch -d '1 hour ago' left.csv.1.tmp left.csv.4194304.tmp left.csv.old.tmp
+"$sebays" predict flowers --input flowers.csv --quiet --out left.csv 2>err || fault "left: $(cat err)"
+[ "$(echo left.csv*)" = 'left.csv left.csv.old.tmp' ] || fault "left behind: $(echo left.csv*)"
+
 predict out --input flowers.csv --quiet --reject-above 0
 [ -s err ] && fault "quiet says $(cat err)"
 [ "$(tail -n +2 out | cut -d, -f2,8 | sort -u)" = ',1' ] || fault 'not all are rejected'
@@ -149,7 +163,7 @@ head -n 3 flowers.csv >&3
 rows slow.csv 3
 kill -INT $predictor
 wait $predictor
-[ $? -eq 130 ] && [ "$(cat err)" = 'sebays predict: stopped' ] || fault "SIGINT: $(cat err)"
+[ $? -eq 130 ] && [ "$(tail -n 1 err)" = 'sebays predict: stopped' ] || fault "SIGINT: $(cat err)"
 exec 3>&-
 "$sebays" predict flowers --input - --out stopped.csv <pipe >out 2>err &
 predictor=$!
@@ -158,7 +172,7 @@ head -n 3 flowers.csv >&3
 rows stopped.csv.$predictor.tmp 3
 kill -INT $predictor
 wait $predictor
-[ "$(cat err)" = 'sebays predict: stopped; nothing was written' ] || fault "SIGINT: $(cat err)"
+[ "$(tail -n 1 err)" = 'sebays predict: stopped; nothing was written' ] || fault "SIGINT: $(cat err)"
 exec 3>&-
 ls stopped.csv* 2>/dev/null && fault 'a half-written file'
 "$sebays" predict flowers --input flowers.csv 2>err | head -n 1 >out
