@@ -142,8 +142,9 @@ struct sebays_run_options {
     bool force; /* resume although the data changed, if its shape and size did not */
 };
 
-/* Figures on the test set: accuracy, negative log-likelihood, expected calibration error,
- * Brier score. */
+/* Figures on the test set of a run with classes: accuracy, negative log-likelihood, expected
+ * calibration error, Brier score. Of continuous outcomes only nll is a number;
+ * sebays_result_figure has the others. */
 struct sebays_scores {
     double accuracy, nll, ece, brier;
 };
@@ -165,6 +166,16 @@ void sebays_result_free(struct sebays_result *result);
 uint32_t sebays_result_members(const struct sebays_result *result);
 struct sebays_scores sebays_result_member(const struct sebays_result *result, uint32_t i);
 struct sebays_scores sebays_result_ensemble(const struct sebays_result *result);
+
+/* The figures of the run's task, by name, those of classes and of continuous outcomes alike:
+ * acc, nll, ece and brier, or nll, rmse, mae and crps in the units of the targets. How many;
+ * the name of the i-th (NULL: there is none); whether more is better; and its value of a
+ * member, from 0, or of the ensemble, whose number is sebays_result_members. */
+uint32_t sebays_result_figures(const struct sebays_result *result);
+const char *sebays_result_figure_name(const struct sebays_result *result, uint32_t i);
+bool sebays_result_figure_rises(const struct sebays_result *result, uint32_t i);
+double sebays_result_figure(const struct sebays_result *result, uint32_t member,
+                            uint32_t i);
 double sebays_result_seconds(const struct sebays_result *result);
 double sebays_result_images_per_second(const struct sebays_result *result);
 double sebays_result_density(const struct sebays_result *result);

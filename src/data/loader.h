@@ -26,13 +26,15 @@
 #define SB_DATA_LOADER_H
 
 #include "data/batch.h"
+#include "data/targets.h"
 
 struct sb_loader; /* used by one thread at a time */
 
 struct sb_loader_options {
-    const struct sb_dataset *data;     /* borrowed, as all pointers here */
-    const struct sb_normalise *normal; /* data's element and channels */
-    const uint32_t *index;             /* [n] the examples of this split */
+    const struct sb_dataset *data;       /* borrowed, as all pointers here */
+    const struct sb_normalise *normal;   /* data's element and channels */
+    const struct sb_target_scale *scale; /* of data's targets; NULL: it has labels */
+    const uint32_t *index;               /* [n] the examples of this split */
     uint32_t n;
     uint32_t batch; /* images; the last one of an epoch may have fewer */
     struct sb_augment augment;
@@ -44,7 +46,8 @@ struct sb_loader_options {
 
 struct sb_batch {
     const struct sb_act *x;
-    const uint32_t *labels; /* [count] */
+    const uint32_t *labels; /* [count]; NULL: outcomes */
+    const float *targets;   /* [count][targets] standardised; NULL: classes */
     const uint32_t *index;  /* [count] which examples of the data set */
     uint32_t count;
     uint32_t number; /* within the epoch, from 0 */

@@ -55,9 +55,16 @@ struct sb_net_mask {
     struct sb_act drop; /* of every row, where it is drawn; in the net's memory */
 };
 
+/* Log-variances that all examples share; NULL where the likelihood has none. */
+struct sb_net_noise {
+    float *memory;                      /* owned; the arrays below */
+    float *value, *gradient, *momentum; /* [targets] */
+};
+
 struct sb_net_head {
-    struct sb_act logits;        /* a view of its node's value */
-    struct sb_act probabilities; /* after the loss; own memory */
+    struct sb_act logits; /* a view of its node's value */
+    struct sb_act answer; /* after the loss or sb_net_answer: probabilities, or means and
+                           * variances (likelihood.h); own memory */
 };
 
 struct sb_net_node {
@@ -75,14 +82,15 @@ struct sb_net_node {
 };
 
 struct sb_net {
-    struct sb_arch arch;         /* owned */
-    struct sb_net_node *node;    /* [arch.nodes] */
-    struct sb_weight *weight;    /* [arch.weights], in node order */
-    uint32_t *weight_node;       /* [arch.weights] its node */
-    struct sb_net_norm *norm;    /* [arch.norms] */
-    uint32_t *norm_node;         /* [arch.norms] */
-    struct sb_net_scale *scale;  /* [arch.scales] */
-    struct sb_net_mask *mask;    /* [arch.masks] */
+    struct sb_arch arch;        /* owned */
+    struct sb_net_node *node;   /* [arch.nodes] */
+    struct sb_weight *weight;   /* [arch.weights], in node order */
+    uint32_t *weight_node;      /* [arch.weights] its node */
+    struct sb_net_norm *norm;   /* [arch.norms] */
+    uint32_t *norm_node;        /* [arch.norms] */
+    struct sb_net_scale *scale; /* [arch.scales] */
+    struct sb_net_mask *mask;   /* [arch.masks] */
+    struct sb_net_noise noise;
     struct sb_param_list params; /* all of the above's numbers; see param.h */
     struct sb_act input;         /* a view of the first node's value */
     struct sb_net_head *head;    /* [arch.heads] */
@@ -103,9 +111,10 @@ struct sb_net_options {
     const char *arch;
     struct sb_arch
         *made; /* an architecture taken over (zeroed) in place of a name and the
-                           * next four numbers; NULL: none */
+                           * next five values; NULL: none */
     uint32_t channels, height, width, classes;
-    uint32_t lanes; /* of the kernels it will run on: kernels.h */
+    enum sb_likelihood_kind likelihood; /* of a name's; what is made has its own */
+    uint32_t lanes;                     /* of the kernels it will run on: kernels.h */
     uint32_t max_batch;
     int threads;
     bool gauss;
@@ -133,7 +142,7 @@ void sb_net_fini(struct sb_net *n);
 void sb_net_share(struct sb_net *n, const struct sb_net *from);
 
 /* Fresh parameters for a member: see sb_weight_start; norms are gamma 1, beta 0, running
- * mean 0, running variance 1. */
+ * mean 0, running variance 1; log-variances 0, shared ones as well as outputs. */
 sb_status sb_net_start(struct sb_net *n, uint64_t seed, uint32_t member, float rho_init);
 
 /* After parameters or patterns changed. */
@@ -158,7 +167,7 @@ struct sb_pass {
     const struct sb_act *const *drop; /* [masks] what masks multiply with; NULL: drawn */
 };
 
-/* From n->input to the heads' logits. */
+/* From n->input to the heads' outputs. */
 sb_status sb_net_forward(const struct sb_env *env, struct sb_net *n,
                          const struct sb_pass *p);
 
@@ -166,13 +175,13 @@ sb_status sb_net_forward(const struct sb_env *env, struct sb_net *n,
 sb_status sb_net_forward_part(const struct sb_env *env, struct sb_net *n,
                               const struct sb_pass *p, uint32_t first, uint32_t end);
 
-/* Mean cross-entropy of the last forward, summed over heads; label: [heads][batch]. Fills
- * the heads' probabilities and the gradients that sb_net_backward starts from. */
-sb_status sb_net_loss(const struct sb_env *env, struct sb_net *n, const uint32_t *label,
-                      double *loss);
+/* Mean of -log p(truth) of the last forward, summed over heads. Fills the heads' answers and
+ * the gradients that sb_net_backward starts from. */
+sb_status sb_net_loss(const struct sb_env *env, struct sb_net *n,
+                      const struct sb_truth *truth, double *loss);
 
-/* The probabilities alone. */
-void sb_net_softmax(const struct sb_env *env, struct sb_net *n);
+/* The answers alone. */
+void sb_net_answer(const struct sb_env *env, struct sb_net *n);
 
 /* Gradients of all parameters' data term (a Gaussian's drho is that of its variance until
  * sb_net_add_kl), after forward and loss. visit, if not NULL, is called for each weight as

@@ -25,7 +25,8 @@ static sb_status init_net(const struct sb_predictor *p, uint32_t images, int thr
         .channels = info->channels,
         .height = info->height,
         .width = info->width,
-        .classes = info->classes,
+        .classes = sb_model_outputs(info),
+        .likelihood = info->likelihood,
         .lanes = p->env.kernels->lanes,
         .max_batch = images,
         .threads = threads,
@@ -62,19 +63,19 @@ static sb_status init_draw(const struct sb_predictor *p, struct sb_predict_worke
                : sb_fail(SB_ENOMEM, "no memory to draw %zu weights", most);
 }
 
-/* Probabilities of all members on the examples a worker takes at once. */
-static size_t all_probabilities(const struct sb_predictor *p)
+/* Answers of all members to the examples a worker takes at once. */
+static size_t all_answers(const struct sb_predictor *p)
 {
-    return (size_t)p->at_once * p->model->info.classes * p->model->members;
+    return (size_t)p->at_once * sb_model_answers(&p->model->info) * p->model->members;
 }
 
 static sb_status init_buffers(const struct sb_predictor *p, struct sb_predict_worker *w)
 {
     const struct sb_model *m = p->model;
-    size_t batch = (size_t)p->at_once * m->info.classes;
+    size_t batch = (size_t)p->at_once * sb_model_answers(&m->info);
     w->draw = sb_malloc(batch, sizeof *w->draw);
-    w->prob = sb_malloc(all_probabilities(p), sizeof *w->prob);
-    w->member = sb_malloc(m->members, sizeof *w->member);
+    w->prob = sb_malloc(all_answers(p), sizeof *w->prob);
+    w->member = sb_malloc(m->members, 3 * sizeof *w->member);
     w->bad = sb_malloc((size_t)p->at_once + SB_MAX_LANES, 1); /* or the bands of one */
     if (!w->draw || !w->prob || !w->member || !w->bad)
         return sb_fail(SB_ENOMEM, "no memory to predict %u examples at once", p->at_once);
@@ -111,7 +112,7 @@ static sb_status init_workers(struct sb_predictor *p, bool single)
 {
     sb_status st = SB_OK;
     p->worker = sb_calloc(p->workers, sizeof *p->worker);
-    p->shared_prob = sb_malloc(all_probabilities(p), p->workers * sizeof(float));
+    p->shared_prob = sb_malloc(all_answers(p), p->workers * sizeof(float));
     if (!p->worker || !p->shared_prob)
         return sb_fail(SB_ENOMEM, "no memory for %u workers", p->workers);
     for (uint32_t i = 0; i < p->workers && st == SB_OK; i++) {
@@ -208,14 +209,14 @@ static void draw_weights(const struct batch *b, struct sb_predict_worker *w, uin
     }
 }
 
-/* Of the examples in the net: out [examples][classes]. */
+/* Of the examples in the net: out [examples][answers]. */
 static sb_status run_member(const struct batch *b, struct sb_predict_worker *w,
                             uint32_t m, uint32_t first, float *out)
 {
     const struct sb_predictor *p = b->p;
-    size_t n = sb_predict_images(&w->net) * w->net.arch.classes;
+    size_t images = sb_predict_images(&w->net);
     sb_net_share(&w->net, &p->loaded->member[m]);
-    memset(out, 0, n * sizeof *out);
+    memset(out, 0, images * sb_predict_answers(&w->net) * sizeof *out);
     for (uint32_t d = 0; d < p->sampling.draws; d++) {
         struct sb_pass pass = {.sample = p->sampling.kind == SB_SAMPLE_NOISE,
                                .seed = p->model->member[m].sample_seed,
@@ -227,7 +228,7 @@ static sb_status run_member(const struct batch *b, struct sb_predict_worker *w,
         sb_status st = sb_predict_forward(&b->env, &w->net, &pass, w->draw);
         if (st != SB_OK)
             return st;
-        sb_predict_add(out, w->draw, n, p->sampling.draws);
+        sb_predict_add(&w->net, out, w->draw, images, d, p->sampling.draws);
     }
     return SB_OK;
 }
@@ -279,47 +280,71 @@ static struct part part_of(const struct batch *b, size_t chunk)
                          b->n - at < b->each ? (uint32_t)(b->n - at) : b->each};
 }
 
-/* Where a member's probabilities of a part are, in all members' of it. */
-static float *probabilities_of(const struct batch *b, const struct part *e, float *prob,
-                               uint32_t m)
+/* Where a member's answers to a part are, in all members' of it. */
+static float *answers_of(const struct batch *b, const struct part *e, float *all,
+                         uint32_t m)
 {
-    return prob + (size_t)m * e->count * b->p->model->info.classes;
+    return all + (size_t)m * e->count * sb_model_answers(&b->p->model->info);
+}
+
+/* Member m's answers to a part become what is wanted of them. */
+static void hand_out(const struct batch *b, struct sb_predict_worker *w,
+                     const struct part *e, uint32_t m, float *mine)
+{
+    const struct sb_model_info *info = &b->p->model->info;
+    const struct sb_outcomes *o = &b->out->outcome;
+    size_t numbers = sb_model_answers(info), targets = info->targets;
+    size_t first = m * b->n + e->at;
+    if (targets > 0)
+        sb_outcomes_units(info, mine, e->count, w->draw);
+    if (targets == 0 && b->out->members)
+        memcpy(b->out->members + first * numbers, mine,
+               e->count * numbers * sizeof *mine);
+    if (targets > 0 && o->member_mean)
+        memcpy(o->member_mean + first * targets, mine, e->count * targets * sizeof *mine);
+    if (targets > 0 && o->member_var)
+        memcpy(o->member_var + first * targets, mine + e->count * targets,
+               e->count * targets * sizeof *mine);
 }
 
 /* Members m .. end - 1 on the examples of a part. */
 static sb_status run_members(const struct batch *b, struct sb_predict_worker *w,
-                             const struct part *e, uint32_t m, uint32_t end, float *prob)
+                             const struct part *e, uint32_t m, uint32_t end, float *all)
 {
-    uint32_t classes = b->p->model->info.classes;
-    size_t size = (size_t)e->count * classes;
     if (w->filled != e->chunk)
         fill_net(b, w, e->at, e->count);
     w->filled = e->chunk;
     sb_status st = check_finite(w, e->count, e->at);
     for (; m < end && st == SB_OK; m++) {
-        float *mine = probabilities_of(b, e, prob, m);
+        float *mine = answers_of(b, e, all, m);
         st = run_member(b, w, m, (uint32_t)(b->first + e->at), mine);
-        if (st == SB_OK && b->out->members)
-            memcpy(b->out->members + (m * b->n + e->at) * classes, mine,
-                   size * sizeof *mine);
+        if (st == SB_OK)
+            hand_out(b, w, e, m, mine);
     }
     return st;
 }
 
 static sb_status conclude(const struct batch *b, struct sb_predict_worker *w,
-                          const struct part *e, float *prob)
+                          const struct part *e, float *all)
 {
     const struct sb_model *model = b->p->model;
-    for (uint32_t m = 0; m < model->members; m++)
-        w->member[m] = probabilities_of(b, e, prob, m);
-    struct sb_probs all = {w->member, model->members, e->count, model->info.classes};
-    return sb_uncertainty_of(&all, e->at, &b->out->sum);
+    uint32_t members = model->members;
+    struct sb_mixture mixture;
+    for (uint32_t m = 0; m < members; m++)
+        w->member[m] = answers_of(b, e, all, m);
+    if (model->info.targets > 0) {
+        sb_outcomes_mixture(&model->info, w->member, members, e->count,
+                            w->member + members, &mixture);
+        return sb_outcomes_of(&mixture, e->at, &b->out->outcome);
+    }
+    struct sb_probs probs = {w->member, members, e->count, model->info.classes};
+    return sb_uncertainty_of(&probs, e->at, &b->out->sum);
 }
 
-/* All members' probabilities of a chunk that is shared. */
+/* All members' answers to a chunk that is shared. */
 static float *shared_prob(const struct batch *b, size_t chunk)
 {
-    return b->p->shared_prob + (chunk - b->whole) * all_probabilities(b->p);
+    return b->p->shared_prob + (chunk - b->whole) * all_answers(b->p);
 }
 
 static void run_task(void *context, size_t task, int worker)

@@ -45,9 +45,10 @@ static sb_status time_steps(struct sb_trainer *t, double *seconds)
                                     .rate = -1.0,
                                     .batches = 1};
         double loss;
+        struct sb_truth truth = {.label = b.labels, .target = b.targets};
         struct sb_fed fed =
-            sb_feeder_run(&t->feeder, t->env, o.seed, o.run, o.number, b.x, b.labels);
-        st = sb_train_step(t->env, &t->net, fed.rows, fed.label, &o, &t->growth, &loss);
+            sb_feeder_run(&t->feeder, t->env, o.seed, o.run, o.number, b.x, &truth);
+        st = sb_train_step(t->env, &t->net, fed.rows, &fed.truth, &o, &t->growth, &loss);
         images += i >= WARM_STEPS ? b.count : 0.0;
     }
     *seconds = images > 0.0 ? (sb_trainer_clock() - start) / images : NAN;
@@ -163,6 +164,7 @@ static void print_plan(FILE *f, const struct sb_trainer *t, double dense_run,
                        const struct kind kind[SB_STAGE_SUPPORTS])
 {
     const struct sb_net *n = &t->net;
+    const struct sb_dataset *d = &t->source.train;
     double macs = sb_net_macs(n, false), dense = sb_net_macs(n, true);
     size_t bytes = 0;
     for (int k = 0; k < SB_STAGE_SUPPORTS; k++)
@@ -171,10 +173,11 @@ static void print_plan(FILE *f, const struct sb_trainer *t, double dense_run,
             t->config->model.arch, t->config->method.members);
     fprintf(f,
             "data: %u training, %u validation, %u test examples of %u x %u x %u, %u "
-            "classes\n\n",
+            "%s\n\n",
             t->source.part.train_count, t->source.part.validation_count, t->source.tests,
             t->source.normal.channels, t->source.train.height, t->source.train.width,
-            t->source.train.classes);
+            d->targets ? d->target_count : d->classes,
+            d->targets ? d->target_count == 1 ? "target" : "targets" : "classes");
     print_layers(f, n);
     if (kind[SB_STAGE_PRUNED].used)
         fprintf(f,

@@ -1,13 +1,14 @@
 /* evaluate - validation while training, and members and ensemble on the test set. */
 #include <math.h>
-#include <string.h>
+#include <stdlib.h>
 
 #include "base/mem.h"
 #include "data/columns.h"
-#include "kernels/kernels.h"
+#include "figures/conformal.h"
 #include "model/model.h"
 #include "predict/sampling.h"
 #include "predict/source.h"
+#include "train/judge.h"
 #include "train/state.h"
 
 /* The recipe's way of using a posterior. */
@@ -39,6 +40,13 @@ sb_status sb_trainer_model(const struct sb_trainer *t, const struct sb_trained *
         .width = d->width,
         .classes = d->classes,
         .class_name = (const char *const *)d->class_names,
+        .likelihood = sb_source_likelihood(&t->source, t->config),
+        .targets = d->target_count,
+        .target_name = (const char *const *)d->target_names,
+        .target_mean = t->source.scale.mean,
+        .target_sd = t->source.scale.sd,
+        .score = t->score,
+        .scores = t->score ? t->source.calibrations : 0,
         .mean = t->source.normal.mean,
         .sd = t->source.normal.sd,
         .gauss = t->method->posterior == SB_POSTERIOR_GAUSS,
@@ -69,80 +77,38 @@ sb_status sb_trainer_model(const struct sb_trainer *t, const struct sb_trained *
     return st;
 }
 
-/* Member m's probabilities of what job says, in out; draw: scratch of the same size. The
- * network is what those who use the model have: so they get the bits that are judged here. */
-static sb_status predict_member(const struct sb_trainer *t, const struct sb_model *model,
-                                uint32_t m, struct sb_predict job, struct sb_sampling s,
-                                float *out, float *draw, int32_t *label)
-{
-    const struct sb_trained *member = &model->member[m];
-    size_t n = (size_t)job.n * model->info.classes;
-    struct sb_model_plan plan = {.lanes = t->env->kernels->lanes,
-                                 .max_batch = t->config->train.batch,
-                                 .threads = t->env->threads,
-                                 .inference = true,
-                                 .gauss = s.kind == SB_SAMPLE_NOISE};
-    struct sb_net net;
-    sb_status st = sb_model_net(model, m, &plan, &net);
-    job.net = &net;
-    job.noise = plan.gauss;
-    job.seed = member->sample_seed;
-    job.member = m;
-    memset(out, 0, n * sizeof *out);
-    for (uint32_t d = 0; d < s.draws && st == SB_OK; d++) {
-        st = s.kind == SB_SAMPLE_DRAWS ? sb_trained_draw(member, t->env, &net, d)
-                                       : sb_trained_load(member, t->env, &net);
-        if (st == SB_OK)
-            st = sb_predict_run(&job, draw, label);
-        if (st == SB_OK)
-            sb_predict_add(out, draw, n, s.draws);
-    }
-    sb_net_fini(&net);
-    return st;
-}
-
 /* All members' figures, and the ensemble's; the latter's mean probability, unless NULL,
  * goes to mean [n][classes]. member may be NULL. */
 static sb_status judge(const struct sb_trainer *t, const struct sb_model *model,
                        const struct sb_predict *job, struct sb_sampling s,
-                       struct sb_scores *member, struct sb_scores *ensemble, float *mean)
+                       struct sb_figures *member, struct sb_figures *ensemble,
+                       float *mean)
 {
-    uint32_t members = model->members, classes = model->info.classes;
-    size_t n = (size_t)job->n * classes;
-    float *p = sb_malloc(n * members, sizeof *p), *draw = sb_malloc(n, sizeof *draw);
-    int32_t *label = sb_malloc(job->n, sizeof *label);
-    const float **list = sb_calloc(members, sizeof *list);
-    unsigned bins = t->config->eval.bins;
-    sb_status st = p && draw && label && list
-                       ? SB_OK
-                       : sb_fail(SB_ENOMEM, "no memory to judge %u members on %u images",
-                                 members, job->n);
+    uint32_t members = model->members;
+    size_t n = (size_t)job->n * sb_model_answers(&model->info);
+    struct sb_judging j;
+    sb_status st = sb_judging_init(&j, t->env, model, job, t->config->train.batch,
+                                   t->config->eval.bins);
     for (uint32_t m = 0; m < members && st == SB_OK; m++) {
-        list[m] = p + m * n;
-        struct sb_probs one = {&list[m], 1, job->n, classes};
-        st = predict_member(t, model, m, *job, s, p + m * n, draw, label);
+        st = sb_judging_member(&j, job, s, m);
         if (st == SB_OK && member)
-            st = sb_metrics_of(&one, label, bins, &member[m]);
+            st = sb_judging_figures(&j, m, 1, &member[m]);
     }
-    struct sb_probs all = {list, members, job->n, classes};
     if (st == SB_OK && ensemble)
-        st = sb_metrics_of(&all, label, bins, ensemble);
+        st = sb_judging_figures(&j, 0, members, ensemble);
     for (size_t i = 0; st == SB_OK && mean && i < n; i++) {
         float sum = 0.0f;
         for (uint32_t m = 0; m < members; m++)
-            sum += list[m][i];
+            sum += j.list[m][i];
         mean[i] = sum / (float)members;
     }
-    sb_free(p);
-    sb_free(draw);
-    sb_free(label);
-    sb_free(list);
+    sb_judging_fini(&j);
     return st;
 }
 
 /* The network as it is now, through its members: posterior means. */
 static sb_status judge_now(struct sb_trainer *t, const struct sb_predict *job,
-                           struct sb_scores *out, float *mean)
+                           struct sb_figures *out, float *mean)
 {
     struct sb_model model = {0};
     t->now.sample_seed = (uint64_t)t->config->train.seed << 16;
@@ -156,7 +122,7 @@ static sb_status judge_now(struct sb_trainer *t, const struct sb_predict *job,
     return st;
 }
 
-sb_status sb_trainer_validate(struct sb_trainer *t, struct sb_scores *out)
+sb_status sb_trainer_validate(struct sb_trainer *t, struct sb_figures *out)
 {
     struct sb_batch_source source = t->source.validation;
     source.member = sb_trainer_stage(t)->run;
@@ -165,7 +131,7 @@ sb_status sb_trainer_validate(struct sb_trainer *t, struct sb_scores *out)
                              .source = &source,
                              .index = t->source.part.valid,
                              .n = t->source.part.validation_count};
-    *out = (struct sb_scores){NAN, NAN, NAN, NAN};
+    *out = sb_figures_none(t->net.arch.likelihood);
     return job.n > 0 ? judge_now(t, &job, out, NULL) : SB_OK;
 }
 
@@ -176,6 +142,68 @@ sb_status sb_trainer_predict_test(struct sb_trainer *t, uint32_t n, float *out)
                              .index = t->source.test_index,
                              .n = n};
     return judge_now(t, &job, NULL, out);
+}
+
+/* ---- the calibration part ------------------------------------------------------------ */
+
+static int by_size(const void *left, const void *right)
+{
+    double a = *(const double *)left, b = *(const double *)right;
+    return a < b ? -1 : a > b;
+}
+
+/* Scores of the ensemble's answers, row by row (model.h), rising and rounded up: an interval
+ * is to be no narrower than it was promised. */
+static sb_status score(const struct sb_judging *j, float *out)
+{
+    const struct sb_model_info *info = &j->model->info;
+    double *row = sb_malloc(j->n, sizeof *row);
+    sb_status st =
+        row ? SB_OK : sb_fail(SB_ENOMEM, "no memory for the scores of %u examples", j->n);
+    for (uint32_t t = 0; t < sb_model_score_rows(info) && st == SB_OK; t++) {
+        if (info->targets > 0) {
+            struct sb_mixture m = sb_judging_mixture(j, 0, j->model->members);
+            st = sb_conformal_outcomes(&m, j->target, t, row);
+        } else {
+            struct sb_probs p = sb_judging_probs(j, 0, j->model->members);
+            st = sb_conformal_classes(&p, j->label, row);
+        }
+        if (st == SB_OK)
+            qsort(row, j->n, sizeof *row, by_size);
+        for (uint32_t i = 0; i < j->n && st == SB_OK; i++, out++) {
+            *out = (float)row[i];
+            if ((double)*out < row[i])
+                *out = nextafterf(*out, INFINITY);
+        }
+    }
+    sb_free(row);
+    return st;
+}
+
+sb_status sb_trainer_calibrate(struct sb_trainer *t)
+{
+    struct sb_predict job = {.env = t->env,
+                             .source = &t->source.train_clean,
+                             .index = t->source.calibration,
+                             .n = t->source.calibrations};
+    struct sb_model model = {0};
+    struct sb_judging j = {0};
+    if (job.n == 0)
+        return SB_OK;
+    sb_status st = sb_trainer_model(t, t->trained, t->trained_count, &model);
+    if (st == SB_OK)
+        st = sb_judging_init(&j, t->env, &model, &job, t->config->train.batch,
+                             t->config->eval.bins);
+    for (uint32_t m = 0; m < model.members && st == SB_OK; m++)
+        st = sb_judging_member(&j, &job, sampling_of(t), m);
+    if (st == SB_OK) {
+        t->score = sb_malloc(job.n, sb_model_score_rows(&model.info) * sizeof *t->score);
+        st = t->score ? score(&j, t->score)
+                      : sb_fail(SB_ENOMEM, "no memory for %u scores", job.n);
+    }
+    sb_judging_fini(&j);
+    sb_model_fini(&model);
+    return st;
 }
 
 /* ---- the test set -------------------------------------------------------------------- */

@@ -22,7 +22,7 @@
 #include "base/env.h"
 #include "base/progress.h"
 #include "base/status.h"
-#include "figures/metrics.h"
+#include "nn/figures.h"
 #include "recipe/config.h"
 #include "recipe/method.h"
 
@@ -36,8 +36,8 @@ struct sb_run_options {
 };
 
 struct sb_run_result {
-    struct sb_scores ensemble;
-    struct sb_scores *member; /* [members] owned */
+    struct sb_figures ensemble;
+    struct sb_figures *member; /* [members] owned */
     uint32_t members;
     double density;
     double train_seconds, images_per_second, training_flops;

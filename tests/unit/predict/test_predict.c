@@ -217,7 +217,7 @@ static void predict_as_training(const struct sb_model *m, uint32_t i, uint32_t d
                                : sb_trained_draw(&m->member[i], &env, &net, k),
                          SB_OK);
         assert_int_equal(sb_predict_run(&job, draw, NULL), SB_OK);
-        sb_predict_add(out, draw, EXAMPLES * CLASSES, draws);
+        sb_predict_add(&net, out, draw, EXAMPLES, k, draws);
     }
     sb_net_fini(&net);
     sb_normalise_fini(&normal);

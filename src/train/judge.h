@@ -1,0 +1,47 @@
+/* judge - a model's members on some examples of the run's data, and figures of them. */
+#ifndef SB_TRAIN_JUDGE_H
+#define SB_TRAIN_JUDGE_H
+
+#include "figures/metrics.h"
+#include "figures/mixture.h"
+#include "model/model.h"
+#include "nn/figures.h"
+#include "predict/sampling.h"
+#include "predict/source.h"
+
+struct sb_judging {
+    const struct sb_env *env; /* borrowed, like model */
+    const struct sb_model *model;
+    uint32_t batch;
+    unsigned bins; /* of ece */
+    uint32_t n;
+    int32_t *label; /* [n] owned; NULL: outcomes */
+    float *target;  /* [n][targets] owned; NULL: classes */
+    float *answer;  /* [members][n][answers] owned; of outcomes means, then variances */
+    float *draw;    /* [n][answers] owned: scratch */
+    const float **list;    /* [members] owned: in answer */
+    const float **pointer; /* [2 * members] owned: scratch */
+};
+
+/* Memory, and what is right for the examples of job. batch: examples at once. The caller
+ * calls sb_judging_fini, also after a failure. */
+sb_status sb_judging_init(struct sb_judging *j, const struct sb_env *env,
+                          const struct sb_model *model, const struct sb_predict *job,
+                          uint32_t batch, unsigned bins);
+void sb_judging_fini(struct sb_judging *j);
+
+/* Member m's answers to what job says. The network is what those who use the model have: so
+ * they get the bits that are judged here. */
+sb_status sb_judging_member(struct sb_judging *j, const struct sb_predict *job,
+                            struct sb_sampling s, uint32_t m);
+
+/* Members [first, first + count), which have answered: as metrics take them, and their
+ * figures together. */
+struct sb_probs sb_judging_probs(const struct sb_judging *j, uint32_t first,
+                                 uint32_t count);
+struct sb_mixture sb_judging_mixture(const struct sb_judging *j, uint32_t first,
+                                     uint32_t count);
+sb_status sb_judging_figures(const struct sb_judging *j, uint32_t first, uint32_t count,
+                             struct sb_figures *out);
+
+#endif
