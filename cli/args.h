@@ -76,12 +76,15 @@ struct cli_args {
     const char *top;
     const char *reject_above;
     const char *keep;
+    const char *coverage;
+    const char *quantiles;
     const char *member;
     struct cli_list sets;   /* "section.key=value" */
     struct cli_list oods;   /* "NAME=PATH" */
     struct cli_list varied; /* "section.key=v1,v2,..." */
     unsigned threads;       /* 0: not given */
     bool resume, dry_run, quiet, json, all, probabilities, members, sigma, force;
+    bool conformal;
     bool help; /* then nothing else is checked */
 };
 

@@ -322,7 +322,22 @@ sebays_status sebays_model_open(const char *path, struct sebays_model **out);
 void sebays_model_free(struct sebays_model *model);
 
 uint32_t sebays_model_members(const struct sebays_model *model);
+
+/* How many classes it tells apart; 0: it predicts continuous targets, and how many of those;
+ * the name of target i, counted from 0 (NULL: there is none). */
 uint32_t sebays_model_classes(const struct sebays_model *model);
+uint32_t sebays_model_targets(const struct sebays_model *model);
+const char *sebays_model_target_name(const struct sebays_model *model, uint32_t i);
+
+/* Conformal prediction: *factor is such that, for examples that come from where the
+ * calibration part came from, the interval mean +- *factor * sd of a target (of a model of
+ * classes, target 0: the set of classes whose probability is at least 1 - *factor) has the
+ * truth with at least probability `coverage`, in (0, 1), whatever the model. Infinite where the
+ * part is too small for the coverage. SEBAYS_EARG: there was no such part; its size is 0
+ * then. */
+sebays_status sebays_model_conformal(const struct sebays_model *model, uint32_t target,
+                                     double coverage, double *factor);
+uint32_t sebays_model_calibrated(const struct sebays_model *model);
 
 /* The name of class i, counted from 0. NULL: the model has no names, or not that many
  * classes. This text and those below belong to the model. */
@@ -422,6 +437,26 @@ sebays_status sebays_predict(struct sebays_predictor *predictor,
                              const struct sebays_examples *examples,
                              const struct sebays_prediction *out);
 
+/* The same of a model of continuous targets, in their units. Deviations: sd^2 = aleatoric^2 +
+ * epistemic^2. */
+struct sebays_outcomes {
+    float *mean;          /* [count][targets], of the mixture of the members' Gaussians */
+    float *sd;            /* [count][targets] its standard deviation */
+    float *aleatoric;     /* [count][targets] what data leave open */
+    float *epistemic;     /* [count][targets] how far members disagree */
+    const double *levels; /* [level_count] each in (0, 1): quantiles that are wanted; the
+                           * central interval of coverage c is between (1 - c) / 2 and
+                           * (1 + c) / 2 */
+    size_t level_count;
+    float *quantiles;        /* [count][targets][level_count] of the mixture */
+    float *member_means;     /* [members][count][targets] */
+    float *member_variances; /* [members][count][targets] */
+};
+
+sebays_status sebays_predict_outcomes(struct sebays_predictor *predictor,
+                                      const struct sebays_examples *examples,
+                                      const struct sebays_outcomes *out);
+
 /* ---- prediction of files ---- */
 
 /* Examples for a model to answer, one after the other, from what sebays_data_open reads,
@@ -461,6 +496,11 @@ uint64_t sebays_feed_count(const struct sebays_feed *feed);
 sebays_status sebays_feed_predict(struct sebays_feed *feed,
                                   struct sebays_predictor *predictor, size_t most,
                                   const struct sebays_prediction *out, size_t *got);
+
+/* The same of a model of continuous targets. */
+sebays_status sebays_feed_outcomes(struct sebays_feed *feed,
+                                   struct sebays_predictor *predictor, size_t most,
+                                   const struct sebays_outcomes *out, size_t *got);
 
 /* The file that example i of the last answer is, within a folder of images ("cat/1.png");
  * NULL: examples are no files. Valid until the next call. */

@@ -14,6 +14,15 @@ enum { SB_TARGETS_MOST = 4096 };
 /* Memory for so many targets of d's n examples, and their names (NULL: y, or y1, y2, ...). */
 sb_status sb_targets_init(struct sb_dataset *d, uint32_t count, const char *const *names);
 
+/* Whether so many different whole numbers in so many rows are outcomes rather than classes:
+ * more than SB_TARGETS_MANY, in fewer than SB_TARGETS_EACH rows each on average; a count or a
+ * price, not a class. */
+enum { SB_TARGETS_MANY = 100, SB_TARGETS_EACH = 20 };
+static inline bool sb_targets_many(uint64_t values, uint64_t rows)
+{
+    return values > SB_TARGETS_MANY && values * SB_TARGETS_EACH > rows;
+}
+
 /* SB_EFORMAT unless there are two examples or more and every target has two values: of a set
  * that is trained on. */
 sb_status sb_targets_check(const struct sb_dataset *d);

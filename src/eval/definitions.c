@@ -39,6 +39,8 @@ static const struct definition of_classes[] = {
     {"confusion", "examples of a class (rows) by the class they are given (columns)"},
     {"temperature", "probabilities to the power 1 / t, t of least nll on the validation "
                     "part; with eval.temperature = yes"},
+    {"conformal", "classes with 1 - p at most the factor, which is the quantile of 1 - "
+                  "p(label) on the calibration part"},
     {"total", "mean entropy of the mean probability, in nats"},
     {"aleatoric", "mean over members of the entropy of their probabilities"},
     {"epistemic", "total - aleatoric"},

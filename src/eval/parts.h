@@ -56,8 +56,10 @@ sb_status sb_eval_attack(struct sb_eval *a, const char *kind);
 sb_status sb_eval_trajectory(struct sb_eval *a);
 sb_status sb_eval_support(struct sb_eval *a);
 
-/* Of the section `test`: figures by class; what a temperature would change. */
+/* Of the section `test`: figures by class; conformal sets, where there was a calibration
+ * part; what a temperature would change. */
 sb_status sb_eval_classes(struct sb_eval *a, json_t *test);
+sb_status sb_eval_conformal(struct sb_eval *a, json_t *test);
 sb_status sb_eval_temperature(struct sb_eval *a, json_t *test);
 
 /* {"acc": "...", ...}, those of the task. */

@@ -2,15 +2,15 @@
  * continuous outcomes.
  *
  * Where nobody says (data.task = auto), a label whose numbers have fractions is an outcome, and
- * so is one of more than MANY different whole numbers that are on average in fewer than EACH
- * rows: a count or a price, not a class. Several columns are always outcomes.
+ * so is one of very many different whole numbers (data/targets.h). Several columns are always outcomes.
  */
 #include <math.h>
 #include <string.h>
 
+#include "data/targets.h"
 #include "readers/table_parts.h"
 
-enum { MANY = 100, EACH = 20, SHOWN = 64 };
+enum { SHOWN = 64 };
 
 static int shown(const struct sb_field *f)
 {
@@ -142,6 +142,6 @@ void sb_table_many(struct sb_table *t)
     if (i == t->own->count || t->o->task != SB_TASK_AUTO || t->own->column[i].texts)
         return;
     uint64_t values = t->own->column[i].words.count;
-    if (values > MANY && values * EACH > t->rows)
+    if (sb_targets_many(values, t->rows))
         become_outcome(t, i);
 }
