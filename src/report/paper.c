@@ -70,9 +70,9 @@ double sb_paper_cost(const struct sb_paper_row *r)
         uint32_t members;
         double cost;
     } costs[] = {
-        {"mc-dropout", 0, 1.00},     {"mimo", 3, 1.00},   {"treenet", 3, 1.52},
-        {"batch-ensemble", 4, 1.10}, {"ltr", 3, 1.75},    {"pf", 3, 3.75},
-        {"static", 3, 1.01},         {"dst", 3, 1.01},    {"edst", 3, 0.61},
+        {"mc-dropout", 0, 1.00},     {"mimo", 3, 1.00},         {"treenet", 3, 1.52},
+        {"batch-ensemble", 4, 1.10}, {"ltr", 3, 1.75},          {"pf", 3, 3.75},
+        {"static", 3, 1.01},         {"dst", 3, 1.01},          {"edst", 3, 0.61},
         {"edst", 7, 0.57},           {"dnn-ensemble", 4, 4.00},
     };
     for (size_t i = 0; i < sizeof costs / sizeof *costs; i++)
