@@ -6,7 +6,7 @@
 #include "kernels/kernels.h"
 #include "predict/predictor.h"
 
-enum { BATCH = 64, MOST_BATCH = 1 << 20 };
+enum { BATCH = 64, MOST_BATCH = 1 << 20, MOST_LEVELS = 1 << 16 };
 
 static sb_status sampling_of(const struct sebays_predictor_options *o,
                              struct sb_sampling *out)
@@ -148,8 +148,11 @@ sb_status sb_answers_of_outcomes(const struct sb_model *m,
                        "the model tells %u classes apart, and has no continuous "
                        "targets; ask for probabilities",
                        m->info.classes);
-    if (out->quantiles && (!out->levels || out->level_count > UINT32_MAX))
+    if (out->quantiles && !out->levels)
         return sb_fail(SB_EARG, "outcomes: quantiles are wanted, but levels is NULL");
+    if (out->level_count > MOST_LEVELS)
+        return sb_fail(SB_EARG, "outcomes: %zu levels; at most %d work", out->level_count,
+                       MOST_LEVELS);
     for (size_t i = 0; out->quantiles && i < out->level_count; i++)
         if (!(out->levels[i] > 0 && out->levels[i] < 1))
             return sb_fail(SB_EARG, "outcomes: level %zu is %g; want one in (0, 1)", i,
