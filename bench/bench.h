@@ -10,6 +10,7 @@
 struct bench_options {
     double density; /* of existing weights; 0: the command's own */
     uint32_t batch;
+    uint32_t shards;   /* of step */
     uint32_t members;  /* of predict */
     int json;          /* one object a line instead of a table */
     int repeat;        /* measurements of which the best counts */
@@ -17,15 +18,12 @@ struct bench_options {
     const char *form;  /* of step: "gauss", "point" or NULL: gauss */
     int update;        /* step: a prune-grow update, too */
     int plain;         /* step: whole steps only */
+    const char *keep;  /* predict: where the model stays; NULL: nowhere */
     const char *data;  /* batch, corrupt: a data set */
     const char *stats; /* corrupt: figures to compare with; NULL: none */
 };
 
 double bench_now(void); /* seconds, monotonic */
-
-/* The machine's fused-multiply-add rate on this many threads, GFLOP/s, operands in
- * registers; the best of several runs. */
-double bench_peak(int threads);
 
 /* How many weights of each layer exist, by ERK: [weights], the caller's to free. */
 struct sb_net_options;

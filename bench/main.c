@@ -23,6 +23,7 @@ static const char usage[] =
     "  --density D   share of weights that exist (default: 0.05, 0.1, 0.2 and 0.4 for\n"
     "                kernels, 0.1 for step and predict; 1 is dense)\n"
     "  --batch N     images (default 32)\n"
+    "  --shards N    step: what a batch is cut into (default 1)\n"
     "  --members N   predict: of the ensemble (default 3)\n"
     "  --threads N   (default: all processors)\n"
     "  --isa NAME    scalar, avx2, neon or auto (default)\n"
@@ -36,6 +37,7 @@ static const char usage[] =
     "variance\n"
     "  --update      step: a prune-grow update, too\n"
     "  --plain       step: whole steps only, without shares of time; for a profiler\n"
+    "  --keep FILE   predict: the model stays there, for exports\n"
     "  --data DIR    batch, corrupt: the images\n"
     "  --stats FILE  corrupt: published statistics (JSON)\n"
     "\n"
@@ -84,8 +86,8 @@ static int take_word(const char *name, const char *value, struct bench_options *
         fprintf(stderr, "bench: %s\n", value ? sb_message() : "--isa wants a name");
         return 2;
     }
-    if (strcmp(name, "--arch") == 0) {
-        o->arch = value;
+    if (strcmp(name, "--arch") == 0 || strcmp(name, "--keep") == 0) {
+        *(strcmp(name, "--arch") == 0 ? &o->arch : &o->keep) = value;
         return value ? 0 : wrong("missing value for", name);
     }
     if (strcmp(name, "--data") == 0 || strcmp(name, "--stats") == 0) {
@@ -128,6 +130,8 @@ static int take_option(char **args, int n, int *i, struct bench_options *o,
         o->density = x = number(value, 1e-4, 1.0);
     else if (strcmp(name, "--batch") == 0)
         o->batch = (uint32_t)(x = number(value, 1, 65536));
+    else if (strcmp(name, "--shards") == 0)
+        o->shards = (uint32_t)(x = number(value, 1, 4096));
     else if (strcmp(name, "--members") == 0)
         o->members = (uint32_t)(x = number(value, 1, 1000));
     else if (strcmp(name, "--threads") == 0)
@@ -141,7 +145,7 @@ static int take_option(char **args, int n, int *i, struct bench_options *o,
 
 int main(int argc, char **argv)
 {
-    struct bench_options o = {.batch = 32, .members = 3, .repeat = 15};
+    struct bench_options o = {.batch = 32, .shards = 1, .members = 3, .repeat = 15};
     struct sb_env env = {.threads = sb_threads_available()};
     sb_kernels_choose("auto", &env.kernels);
     if (argc < 2 || strcmp(argv[1], "--help") == 0) {

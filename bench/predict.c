@@ -231,13 +231,14 @@ static void print(const struct sb_env *env, const struct bench_options *o, doubl
 
 int bench_predict(const struct sb_env *env, const struct bench_options *o)
 {
-    char path[] = "/tmp/sebays-bench-XXXXXX";
+    char temporary[] = "/tmp/sebays-bench-XXXXXX";
+    const char *path = o->keep ? o->keep : temporary;
     double density = o->density > 0 ? o->density : 0.1;
     struct figures f = {0};
     struct stat s;
-    int fd = mkstemp(path);
-    if (fd < 0 || close(fd) != 0) {
-        perror(path);
+    int fd = o->keep ? -1 : mkstemp(temporary);
+    if (!o->keep && (fd < 0 || close(fd) != 0)) {
+        perror(temporary);
         return 1;
     }
     sb_status st = write_model(o, density, path);
@@ -245,7 +246,8 @@ int bench_predict(const struct sb_env *env, const struct bench_options *o)
         f.file_bytes = (double)s.st_size;
     if (st == SB_OK)
         st = measure(env, o, path, &f);
-    (void)unlink(path);
+    if (!o->keep)
+        (void)unlink(path);
     if (st != SB_OK) {
         fprintf(stderr, "bench: %s\n", sb_message());
         return 1;

@@ -3,7 +3,8 @@
  *
  * Rates count 2 floating-point operations a multiply-add of a weight that exists, for each
  * of mean and variance (a point network has the mean alone) and each of the three products
- * (the first layer's input gradient too, though nobody needs it).
+ * (the first layer's input gradient too, though nobody needs it). What a step moves through
+ * memory is told by a model (nn/traffic.h), with the time that copying so much takes here.
  *
  * The step is timed as a whole; the best counts. Shares of it:
  *
@@ -25,6 +26,8 @@
 #include "base/rng.h"
 #include "bench.h"
 #include "kernels/kernels.h"
+#include "kernels/speed.h"
+#include "nn/traffic.h"
 
 enum { CLASSES = 10, TRAIN_IMAGES = 45000 };
 static const float prior_sd = 0.2f, rho_init = -6.0f;
@@ -39,7 +42,8 @@ struct bench_step {
     uint32_t *label; /* [batch] */
     uint32_t steps;  /* done so far; the noise of each is its own */
     double best[STEP_TIMES];
-    double peak; /* GFLOP/s */
+    double peak;   /* GFLOP/s */
+    double memory; /* bytes a second */
     size_t peak_bytes;
     struct step_update update;
     size_t update_bytes;
@@ -93,6 +97,7 @@ static sb_status build(struct bench_step *b, const struct sb_env *env)
         .classes = CLASSES,
         .lanes = env->kernels->lanes,
         .max_batch = b->o->batch,
+        .shard = sb_shards_width(b->o->batch, b->o->shards, SB_PARTIALS),
         .threads = env->threads,
         .gauss = b->gauss,
     };
@@ -213,8 +218,19 @@ static struct shares shares_of(const struct bench_step *b)
 
 static double gflops(const struct bench_step *b)
 {
-    double macs = sb_net_macs(&b->net, false) * b->o->batch;
-    return 2.0 * macs * (b->gauss ? 2 : 1) * 3 / b->best[STEP_WHOLE] / 1e9;
+    return sb_net_step_flops(&b->net, b->o->batch) / b->best[STEP_WHOLE] / 1e9;
+}
+
+/* What arithmetic alone, and memory alone, would take. */
+struct limits {
+    double bytes, memory_ms, arithmetic_ms;
+};
+
+static struct limits limits_of(const struct bench_step *b)
+{
+    struct sb_traffic t = sb_net_traffic(&b->net, b->o->batch);
+    double bytes = sb_traffic_bytes(&t), flops = sb_net_step_flops(&b->net, b->o->batch);
+    return (struct limits){bytes, 1e3 * bytes / b->memory, 1e-6 * flops / b->peak};
 }
 
 static void print_json(const struct bench_step *b, const struct sb_env *env)
@@ -231,6 +247,10 @@ static void print_json(const struct bench_step *b, const struct sb_env *env)
            rate / b->peak, b->peak_bytes, sb_net_bytes(&b->net), 1e3 * t[STEP_FORWARD],
            1e3 * t[STEP_LOSS], 1e3 * t[STEP_BACKWARD], 1e3 * t[STEP_KL],
            1e3 * t[STEP_OPTIMISER], 1e3 * t[STEP_WHOLE]);
+    struct limits l = limits_of(b);
+    printf(", \"moved_bytes\": %.0f, \"memory_gbs\": %.2f, \"memory_ms\": %.3f, "
+           "\"arithmetic_ms\": %.3f",
+           l.bytes, 1e-9 * b->memory, l.memory_ms, l.arithmetic_ms);
     if (!b->o->plain) {
         struct shares s = shares_of(b);
         printf(", \"shares\": {\"products\": %.4f, \"element_wise\": %.4f, \"noise\": "
@@ -279,6 +299,10 @@ static void print_text(const struct bench_step *b, const struct sb_env *env)
     printf(
         "  %.1f GFLOP/s on existing weights, %.1f %% of the multiply-add peak (%.1f)\n",
         rate, 100 * rate / b->peak, b->peak);
+    struct limits l = limits_of(b);
+    printf(
+        "  moves %.1f MB: %.2f ms at %.1f GB/s; arithmetic alone: %.2f ms at its peak\n",
+        mb * l.bytes, l.memory_ms, 1e-9 * b->memory, l.arithmetic_ms);
     printf("  peak memory %.1f MB, of which the network %.1f\n",
            mb * (double)b->peak_bytes, mb * (double)sb_net_bytes(&b->net));
     if (!b->o->plain)
@@ -298,8 +322,10 @@ int bench_step(const struct sb_env *env, const struct bench_options *o)
         .density = o->density > 0.0 ? o->density : 0.1,
         .gauss = !o->form || strcmp(o->form, "gauss") == 0,
     };
-    b.peak = bench_peak(env->threads);
-    sb_status st = build(&b, env);
+    b.peak = 1e-9 * sb_speed_arithmetic(env);
+    sb_status st = sb_speed_memory(env, &b.memory);
+    if (st == SB_OK)
+        st = build(&b, env);
     if (st == SB_OK)
         st = fill(&b);
     if (st == SB_OK)
@@ -307,7 +333,7 @@ int bench_step(const struct sb_env *env, const struct bench_options *o)
     if (st == SB_OK && o->update)
         st = run_update(&b, env);
     if (st == SB_OK) { /* a peak taken while the machine was busy would flatter */
-        double again = bench_peak(env->threads);
+        double again = 1e-9 * sb_speed_arithmetic(env);
         b.peak = again > b.peak ? again : b.peak;
         (o->json ? print_json : print_text)(&b, env);
     } else

@@ -106,11 +106,17 @@ static sb_status dense_gradient(void *context, uint32_t weight, const struct sb_
     double start = bench_now();
     if (w->dense)
         return SB_OK;
-    g->gradient[weight] = sb_malloc(sb_conv_weights(&w->conv), sizeof(float));
+    size_t all = sb_conv_weights(&w->conv);
+    uint32_t places = sb_tree_places(0, sb_shards_of(&g->n->shards, x->batch));
+    g->gradient[weight] = sb_malloc(places, all * sizeof(float));
     if (!g->gradient[weight])
-        return sb_fail(SB_ENOMEM, "no memory for the gradient of %u weights",
-                       sb_conv_weights(&w->conv));
-    sb_status st = sb_weight_dense_gradient(g->env, w, x, dy, g->gradient[weight]);
+        return sb_fail(SB_ENOMEM, "no memory for the gradient of %zu weights", all);
+    struct sb_weight_backward b = {.x = x,
+                                   .dy = dy,
+                                   .shards = &g->n->shards,
+                                   .sums = g->gradient[weight] + all,
+                                   .stride = all};
+    sb_status st = sb_weight_dense_gradient(g->env, w, &b, g->gradient[weight]);
     g->seconds += bench_now() - start;
     return st;
 }

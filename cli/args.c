@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum kind { SWITCH, TEXT, NUMBER, LIST };
+enum kind { SWITCH, TEXT, NUMBER, LIST, MAYBE };
+
+static const char usual_mpi[] = "openmpi"; /* of a MAYBE without a value: --mpi */
 
 static const struct flag {
     const char *name, *value; /* value: what to call it; NULL for a switch */
@@ -33,7 +35,7 @@ static const struct flag {
     {"--data-dir", "DIR", CLI_DATA, TEXT, offsetof(struct cli_args, data_dir)},
     {"--url", "BASE", CLI_URL, TEXT, offsetof(struct cli_args, url)},
     {"--kind", "all or KIND,...", CLI_KIND, TEXT, offsetof(struct cli_args, kind)},
-    {"--severity", "1 to 5", CLI_SEVERITY, TEXT, offsetof(struct cli_args, severity)},
+    {"--severity", "1 to 5", CLI_KIND, TEXT, offsetof(struct cli_args, severity)},
     {"--seed", "N", CLI_SEED, TEXT, offsetof(struct cli_args, seed)},
     {"--test", "PATH", CLI_TEST, TEXT, offsetof(struct cli_args, test)},
     {"--ood", "NAME=PATH", CLI_OOD, LIST, offsetof(struct cli_args, oods)},
@@ -56,6 +58,11 @@ static const struct flag {
     {"--probabilities", NULL, CLI_PREDICT, SWITCH,
      offsetof(struct cli_args, probabilities)},
     {"--members", NULL, CLI_PREDICT, SWITCH, offsetof(struct cli_args, members)},
+    {"--mpi", "NAME", CLI_MPI, MAYBE, offsetof(struct cli_args, mpi)},
+    {"--ranks", "N,N,...", CLI_RANKS, TEXT, offsetof(struct cli_args, ranks)},
+    {"--network", "RATE", CLI_RANKS, TEXT, offsetof(struct cli_args, network)},
+    {"--from", "RUN", CLI_MPI, TEXT, offsetof(struct cli_args, from)},
+    {"--mpi-limit", "SECONDS", CLI_MPI, TEXT, offsetof(struct cli_args, mpi_limit)},
     {"--vary", "section.key=v1,v2,...", CLI_VARY, LIST,
      offsetof(struct cli_args, varied)},
 };
@@ -107,6 +114,7 @@ static bool take_value(const struct flag *f, const char *value, struct cli_args 
         *(bool *)field = true;
         break;
     case TEXT:
+    case MAYBE:
         if (!value[0])
             return refuse(message, "%s: want %s, have nothing", f->name, f->value);
         *(const char **)field = value;
@@ -135,6 +143,8 @@ static bool take_flag(const struct cli_command *command, int argc, char *const *
                       command->name);
     if (f->kind == SWITCH && equals)
         return refuse(message, "%s takes no value", f->name);
+    if (f->kind == MAYBE && !equals)
+        return take_value(f, usual_mpi, args, message);
     if (f->kind == SWITCH || equals)
         return take_value(f, equals ? equals + 1 : "", args, message);
     if (*at + 1 >= argc)

@@ -1,33 +1,19 @@
 /* sebays export - a model for PyTorch, NumPy and others. */
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli.h"
 #include "progress.h"
 #include "signals.h"
 
-static bool take_member(const char *text, struct sebays_export_options *o)
-{
-    size_t n = strlen(text);
-    if (n == 0 || n > 9 || strspn(text, "0123456789") != n)
-        return false;
-    o->first_member = (uint32_t)strtoul(text, NULL, 10);
-    o->members = 1;
-    return true;
-}
-
 static bool take(const struct cli_args *args, struct sebays_export_options *o)
 {
     if (!args->format)
-        fprintf(stderr, "sebays export: say what as, with --format safetensors-dense or "
-                        "--format npz\n");
+        fprintf(stderr,
+                "sebays export: say what as, with --format safetensors-dense, npz "
+                "or onnx\n");
     else if (!args->out)
         fprintf(stderr, "sebays export: say where to, with --out FILE\n");
-    else if (args->member && !take_member(args->member, o))
-        fprintf(stderr, "sebays export: --member %s: want a whole number from 0\n",
-                args->member);
-    else
+    else if (!args->member || cli_take_member("export", args->member, &o->first_member))
         return true;
     return false;
 }
@@ -40,6 +26,7 @@ static int run(const struct cli_args *args)
         .out = args->out,
         .samples = args->samples,
         .sigma = args->sigma,
+        .members = args->member ? 1 : 0,
         .progress = cli_progress_show,
         .progress_context = &screen,
         .progress_seconds = 0.25,
@@ -60,17 +47,19 @@ static int run(const struct cli_args *args)
 const struct cli_command cli_cmd_export = {
     .name = "export",
     .operand = "MODEL|RUN",
-    .summary = "write a model's weights for PyTorch or NumPy",
+    .summary = "write a model for PyTorch, NumPy or ONNX runtimes",
     .help =
-        "usage: sebays export MODEL|RUN --format safetensors-dense|npz --out FILE\n"
+        "usage: sebays export MODEL|RUN --format safetensors-dense|npz|onnx --out FILE\n"
         "                     [--samples draw|mean] [--member N] [--sigma] [--quiet]\n"
         "\n"
         "Writes the members' weights as dense float arrays in PyTorch's layouts, 0 "
         "where\n"
-        "no weight exists, with batch norms, normalisation and class names.\n"
+        "no weight exists, with batch norms, normalisation and class names; or, as "
+        "onnx,\n"
+        "the ensemble as a graph that takes examples and gives probabilities.\n"
         "docs/interop.md has the names, and how to load them in ten lines.\n"
         "\n"
-        "  --format NAME         safetensors-dense, or npz for numpy.load\n"
+        "  --format NAME         safetensors-dense, npz for numpy.load, or onnx\n"
         "  --out FILE            replaced when the new one is whole\n"
         "  --samples draw|mean   the draw of the weights that predictions use (the\n"
         "                        default), or the posterior means\n"

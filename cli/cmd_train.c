@@ -5,66 +5,11 @@
 #include "cli.h"
 #include "data.h"
 #include "progress.h"
+#include "ranks.h"
+#include "result.h"
 #include "signals.h"
 
 enum { PATH_BYTES = 4096 };
-
-enum { SHOWN = 3 }; /* of the figures: the first, which chose, is compared, too */
-
-static void print_row(const struct sebays_result *r, uint32_t member)
-{
-    char name[32] = "ensemble";
-    if (member < sebays_result_members(r))
-        snprintf(name, sizeof name, "member %u", member + 1);
-    printf("%-10s", name);
-    for (uint32_t i = 0; i < SHOWN; i++)
-        printf(" %8.4f", sebays_result_figure(r, member, i));
-    printf("\n");
-}
-
-/* Whether member a is better than b by the first figure. */
-static bool better(const struct sebays_result *r, uint32_t a, uint32_t b)
-{
-    double x = sebays_result_figure(r, a, 0), y = sebays_result_figure(r, b, 0);
-    return sebays_result_figure_rises(r, 0) ? x > y : x < y;
-}
-
-/* The ensemble beside its best member. */
-static void print_gain(const struct sebays_result *r, uint32_t best)
-{
-    uint32_t all = sebays_result_members(r);
-    double gain[2];
-    for (uint32_t i = 0; i < 2; i++)
-        gain[i] = sebays_result_figure(r, all, i) - sebays_result_figure(r, best, i);
-    printf("the ensemble is %s its best member (member %u): ",
-           better(r, all, best) ? "better than" : "not better than", best + 1);
-    if (sebays_result_figure_rises(r, 0)) /* of classes: accuracy, nll */
-        printf("%+.2f points of accuracy, %+.4f nll\n", 100.0 * gain[0], gain[1]);
-    else
-        printf("%+.4f %s, %+.4f %s\n", gain[0], sebays_result_figure_name(r, 0), gain[1],
-               sebays_result_figure_name(r, 1));
-}
-
-/* Figures on the test set, and whether the ensemble is worth having. */
-static void print_result(const struct sebays_result *r, const char *out)
-{
-    uint32_t members = sebays_result_members(r), best = 0;
-    printf("%-10s", "test");
-    for (uint32_t i = 0; i < SHOWN; i++)
-        printf(" %8s", sebays_result_figure_name(r, i));
-    printf("\n");
-    for (uint32_t i = 0; i < members; i++) {
-        print_row(r, i);
-        best = better(r, i, best) ? i : best;
-    }
-    if (members > 1) {
-        print_row(r, members);
-        print_gain(r, best);
-    }
-    printf("density %.4f, %.1f s of training, %.0f images/s\n", sebays_result_density(r),
-           sebays_result_seconds(r), sebays_result_images_per_second(r));
-    printf("files in %s\n", out);
-}
 
 /* The run directory's own recipe has every --set in it. */
 static bool recipe_of(const char *out, char path[PATH_BYTES])
@@ -73,21 +18,24 @@ static bool recipe_of(const char *out, char path[PATH_BYTES])
     return n > 0 && n < PATH_BYTES && access(path, R_OK) == 0;
 }
 
-static int say_go_on(const char *what, const char *recipe, const char *out, int code)
+static int say_go_on(const char *what, const struct cli_args *args, const char *recipe,
+                     const char *out, int code)
 {
     fprintf(stderr,
-            "sebays train: %s; %s. Go on with: sebays train %s --out %s --resume\n",
-            sebays_message(), what, recipe, out);
+            "sebays train: %s; %s. Go on with: sebays train %s --out %s%s%s --resume\n",
+            sebays_message(), what, recipe, out, args->member ? " --member " : "",
+            args->member ? args->member : "");
     return code;
 }
 
 static int train(const struct cli_args *args, const struct sebays_recipe *recipe,
-                 const char *out)
+                 const char *out, const struct sebays_ranks *ranks)
 {
+    bool first = sebays_ranks_rank(ranks) == 0; /* the one that talks */
     struct cli_progress screen;
     struct sebays_result *result;
     char place[CLI_PATH];
-    cli_progress_init(&screen, args->quiet);
+    cli_progress_init(&screen, args->quiet || !first);
     cli_signals_outlive_readers();
     if (!cli_signals_catch())
         fprintf(stderr, "sebays train: signals cannot be caught; Ctrl-C will not save\n");
@@ -102,24 +50,33 @@ static int train(const struct cli_args *args, const struct sebays_recipe *recipe
         .progress_seconds = 0.25,
         .log = cli_progress_log,
         .log_context = &screen,
+        .ranks = ranks,
+        .one_member = args->member != NULL,
+        .dense_from = args->from,
     };
+    if (args->member && !cli_take_member("train", args->member, &o.member))
+        return CLI_USAGE;
     sebays_status st = sebays_train(recipe, &o, &result);
     cli_progress_end(&screen);
     char recipe_path[PATH_BYTES];
     bool begun = recipe_of(out, recipe_path);
     if (begun && st == SEBAYS_ECANCELED && cli_signals_caught())
-        return say_go_on("saved", recipe_path, out, 128 + cli_signals_caught());
+        return !first ? 128 + cli_signals_caught()
+                      : say_go_on("saved", args, recipe_path, out,
+                                  128 + cli_signals_caught());
     if (begun && st == SEBAYS_EIO)
-        return say_go_on("what was saved before is kept", recipe_path, out, CLI_FAILED);
+        return say_go_on("what was saved before is kept", args, recipe_path, out,
+                         CLI_FAILED);
     if (st != SEBAYS_OK)
-        return cli_fail("train", st);
-    print_result(result, out);
+        return cli_ranks_fail("train", ranks, st);
+    if (first)
+        cli_result_print(result, o.member, out);
     cli_signals_drop_output();
     sebays_result_free(result);
     return CLI_OK;
 }
 
-static int run(const struct cli_args *args)
+static int run_with(const struct cli_args *args, const struct sebays_ranks *ranks)
 {
     struct sebays_recipe *recipe;
     char out[PATH_BYTES], *plan;
@@ -138,10 +95,17 @@ static int run(const struct cli_args *args)
         sebays_status st = sebays_plan(recipe, &o, &plan);
         code = st == SEBAYS_OK ? cli_print("train", plan) : cli_fail("train", st);
     } else {
-        code = train(args, recipe, out);
+        code = train(args, recipe, out, ranks);
     }
     sebays_recipe_free(recipe);
     return code;
+}
+
+static int run(const struct cli_args *args)
+{
+    struct sebays_ranks *ranks;
+    int code = cli_ranks_join("train", args, &ranks);
+    return code == CLI_OK ? cli_ranks_leave(ranks, run_with(args, ranks)) : code;
 }
 
 const struct cli_command cli_cmd_train = {
@@ -152,6 +116,8 @@ const struct cli_command cli_cmd_train = {
         "usage: sebays train RECIPE.ini [--out DIR] [--set section.key=value]...\n"
         "                    [--threads N] [--isa NAME] [--data-dir DIR]\n"
         "                    [--resume [--force]] [--dry-run] [--quiet]\n"
+        "                    [--member K [--from RUN]]\n"
+        "                    [--mpi[=NAME] [--mpi-limit SECONDS]]\n"
         "\n"
         "Trains what the recipe says and writes recipe.ini (with every default filled\n"
         "in), metrics.jsonl, checkpoints, model.safetensors and results.json into a\n"
@@ -172,12 +138,24 @@ const struct cli_command cli_cmd_train = {
         "                            size, columns and classes have not\n"
         "  --dry-run                 print the plan and train nothing\n"
         "  --quiet                   no progress, only warnings and errors\n"
+        "  --member K                train only this member, counted from 0, of a "
+        "method\n"
+        "                            that trains members apart, into DIR or\n"
+        "                            runs/NAME/member-K; sebays merge makes the run\n"
+        "  --from RUN                with --member, of ltr: take the dense stage from "
+        "that\n"
+        "                            run instead of repeating it\n"
+        "  --mpi[=NAME]              train with the other processes that mpirun or srun\n"
+        "                            started: openmpi (the default), mpich, or the path\n"
+        "                            of a plugin; docs/cluster.md\n"
+        "  --mpi-limit SECONDS       end the job when processes wait longer for each\n"
+        "                            other; default 600\n"
         "\n"
         "examples:\n"
         "  sebays train recipes/quickstart.ini\n"
         "  sebays train recipes/quickstart.ini --out runs/seed2 --set train.seed=2\n"
         "  sebays train recipes/quickstart.ini --resume\n",
     .flags = CLI_OUT | CLI_SET | CLI_THREAD | CLI_ISA | CLI_RESUME | CLI_DRY_RUN |
-             CLI_QUIET | CLI_DATA | CLI_FORCE,
+             CLI_QUIET | CLI_DATA | CLI_FORCE | CLI_MPI | CLI_MEMBER,
     .run = run,
 };

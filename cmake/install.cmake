@@ -28,7 +28,7 @@ foreach(name PNG JPEG CURL CRYPTO)
         list(APPEND SB_NEEDS ${${name}_LDFLAGS})
     endif()
 endforeach()
-list(APPEND SB_NEEDS -lpthread -lm)
+list(APPEND SB_NEEDS -lpthread -ldl -lm)
 set(SB_OBJECTS $<TARGET_OBJECTS:sebays> $<TARGET_OBJECTS:sebays_kernels>)
 
 # Before 1.0 a minor version may change the interface.
@@ -39,7 +39,7 @@ endif()
 add_library(sebays_shared SHARED ${SB_OBJECTS})
 set_target_properties(sebays_shared PROPERTIES OUTPUT_NAME sebays LINKER_LANGUAGE C
                       VERSION ${PROJECT_VERSION} SOVERSION ${SB_SOVERSION})
-target_link_libraries(sebays_shared PRIVATE ${SB_LIBRARIES} Threads::Threads m)
+target_link_libraries(sebays_shared PRIVATE ${SB_LIBRARIES} Threads::Threads ${CMAKE_DL_LIBS} m)
 # Its threads sleep in its code, so it stays where it is when a program closes it.
 target_link_options(sebays_shared PRIVATE -Wl,--no-undefined -Wl,-z,nodelete)
 install(TARGETS sebays_shared LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})

@@ -124,6 +124,31 @@ sebays_status sebays_recipe_same(const struct sebays_recipe *recipe,
 /* Every option: default, meaning, range. */
 sebays_status sebays_options_text(char **out);
 
+/* ---- several processes ---- */
+
+/* The processes of a job that an MPI launcher started (mpirun, srun), as one of them sees it. */
+struct sebays_ranks;
+
+enum { SEBAYS_RANKS_SECONDS = 600 }; /* a limit that suits most */
+
+/* Joins the job, once a process. mpi: "openmpi", "mpich", or the path of a plugin: the one
+ * that the launcher belongs to, which is opened now; the library itself links no MPI. limit:
+ * seconds that the processes may wait for each other at a time; after that a call fails
+ * with SEBAYS_EIO instead of waiting for ever. */
+sebays_status sebays_ranks_join(const char *mpi, double limit, struct sebays_ranks **out);
+
+/* This process' number, from 0, and how many there are; the MPI's own name and version. */
+uint32_t sebays_ranks_rank(const struct sebays_ranks *ranks);
+uint32_t sebays_ranks_size(const struct sebays_ranks *ranks);
+const char *sebays_ranks_mpi(const struct sebays_ranks *ranks);
+
+/* Leaves the job when it went well; all processes together. NULL is fine. */
+void sebays_ranks_leave(struct sebays_ranks *ranks);
+
+/* Ends all processes of the job, this one included, unless it is the only one: for one that
+ * failed and has said why. The others may be waiting for it. NULL is fine. */
+void sebays_ranks_abort(struct sebays_ranks *ranks);
+
 /* ---- training ---- */
 
 /* How a run is carried out; none of it changes results. Zeroed is a good start. */
@@ -140,11 +165,16 @@ struct sebays_run_options {
     const char *data_path; /* where the training set is; data.set is then only what it is
                               called, and nothing is looked for. NULL: find data.set */
     bool force; /* resume although the data changed, if its shape and size did not */
+    const struct sebays_ranks *ranks; /* who trains together; NULL: this process alone */
+    bool one_member; /* train `member` alone, of a method that trains members apart;
+                               sebays_merge makes the run of all */
+    uint32_t member; /* from 0 */
+    const char
+        *dense_from; /* of ltr's: the run that has its dense stage; NULL: train it */
 };
 
-/* Figures on the test set of a run with classes: accuracy, negative log-likelihood, expected
- * calibration error, Brier score. Of continuous outcomes only nll is a number;
- * sebays_result_figure has the others. */
+/* Figures on the test set: accuracy, negative log-likelihood, expected calibration error,
+ * Brier score. Of continuous targets only nll: sebays_result_figure has the others. */
 struct sebays_scores {
     double accuracy, nll, ece, brier;
 };
@@ -159,6 +189,14 @@ sebays_status sebays_train(const struct sebays_recipe *recipe,
                            const struct sebays_run_options *options,
                            struct sebays_result **out);
 
+/* Makes the run of members that were trained alone (one_member), each into one of these
+ * directories, in any order: the same model.safetensors, to the bit, as of a run that trained
+ * them one after the other. options as for sebays_train. */
+sebays_status sebays_merge(const struct sebays_recipe *recipe,
+                           const struct sebays_run_options *options,
+                           const char *const *runs, size_t count,
+                           struct sebays_result **out);
+
 /* The result of a finished run, from its results.json. */
 sebays_status sebays_result_load(const char *run, struct sebays_result **out);
 void sebays_result_free(struct sebays_result *result);
@@ -166,11 +204,9 @@ void sebays_result_free(struct sebays_result *result);
 uint32_t sebays_result_members(const struct sebays_result *result);
 struct sebays_scores sebays_result_member(const struct sebays_result *result, uint32_t i);
 struct sebays_scores sebays_result_ensemble(const struct sebays_result *result);
-
-/* The figures of the run's task, by name, those of classes and of continuous outcomes alike:
- * acc, nll, ece and brier, or nll, rmse, mae and crps in the units of the targets. How many;
- * the name of the i-th (NULL: there is none); whether more is better; and its value of a
- * member, from 0, or of the ensemble, whose number is sebays_result_members. */
+/* The figures of the run's task: acc, nll, ece, brier of classes; nll, rmse, mae, crps of
+ * continuous targets. How many; the name of the i-th or NULL; whether more is better; its
+ * value of a member, from 0, or of the ensemble, whose number is sebays_result_members. */
 uint32_t sebays_result_figures(const struct sebays_result *result);
 const char *sebays_result_figure_name(const struct sebays_result *result, uint32_t i);
 bool sebays_result_figure_rises(const struct sebays_result *result, uint32_t i);
@@ -183,6 +219,14 @@ double sebays_result_density(const struct sebays_result *result);
 /* What a run would take, for people: weights by layer, arithmetic, memory, time. */
 sebays_status sebays_plan(const struct sebays_recipe *recipe,
                           const struct sebays_run_options *options, char **out);
+
+/* What a step and the run would take if so many processes shared it: ranks [count], and a
+ * network of so many bits a second and seconds of latency between them. A rank's share of the
+ * batch is measured here, with the recipe's threads; what they exchange is counted. */
+sebays_status sebays_forecast(const struct sebays_recipe *recipe,
+                              const struct sebays_run_options *options,
+                              const uint32_t *ranks, size_t count, double bits,
+                              double latency, char **out);
 
 /* ---- evaluation ---- */
 
@@ -323,18 +367,15 @@ void sebays_model_free(struct sebays_model *model);
 
 uint32_t sebays_model_members(const struct sebays_model *model);
 
-/* How many classes it tells apart; 0: it predicts continuous targets, and how many of those;
- * the name of target i, counted from 0 (NULL: there is none). */
+/* Classes that it tells apart; 0: it predicts continuous targets, so many, with names. */
 uint32_t sebays_model_classes(const struct sebays_model *model);
 uint32_t sebays_model_targets(const struct sebays_model *model);
 const char *sebays_model_target_name(const struct sebays_model *model, uint32_t i);
 
-/* Conformal prediction: *factor is such that, for examples that come from where the
- * calibration part came from, the interval mean +- *factor * sd of a target (of a model of
- * classes, target 0: the set of classes whose probability is at least 1 - *factor) has the
- * truth with at least probability `coverage`, in (0, 1), whatever the model. Infinite where the
- * part is too small for the coverage. SEBAYS_EARG: there was no such part; its size is 0
- * then. */
+/* Conformal prediction: the interval mean +- *factor * sd of a target (of classes, target 0:
+ * the set of those whose probability is at least 1 - *factor) has the truth with at least
+ * probability coverage, in (0, 1), whatever the model, for examples from where the calibration
+ * part came from. Infinite where that is too small; SEBAYS_EARG: there was none, its size is 0. */
 sebays_status sebays_model_conformal(const struct sebays_model *model, uint32_t target,
                                      double coverage, double *factor);
 uint32_t sebays_model_calibrated(const struct sebays_model *model);
@@ -437,16 +478,14 @@ sebays_status sebays_predict(struct sebays_predictor *predictor,
                              const struct sebays_examples *examples,
                              const struct sebays_prediction *out);
 
-/* The same of a model of continuous targets, in their units. Deviations: sd^2 = aleatoric^2 +
- * epistemic^2. */
+/* The same of continuous targets, in their units; sd^2 = aleatoric^2 + epistemic^2. The central
+ * interval of coverage c is between the quantiles (1 - c) / 2 and (1 + c) / 2. */
 struct sebays_outcomes {
     float *mean;          /* [count][targets], of the mixture of the members' Gaussians */
     float *sd;            /* [count][targets] its standard deviation */
     float *aleatoric;     /* [count][targets] what data leave open */
     float *epistemic;     /* [count][targets] how far members disagree */
-    const double *levels; /* [level_count] each in (0, 1): quantiles that are wanted; the
-                           * central interval of coverage c is between (1 - c) / 2 and
-                           * (1 + c) / 2 */
+    const double *levels; /* [level_count] of the quantiles, each in (0, 1) */
     size_t level_count;
     float *quantiles;        /* [count][targets][level_count] of the mixture */
     float *member_means;     /* [members][count][targets] */
@@ -497,7 +536,6 @@ sebays_status sebays_feed_predict(struct sebays_feed *feed,
                                   struct sebays_predictor *predictor, size_t most,
                                   const struct sebays_prediction *out, size_t *got);
 
-/* The same of a model of continuous targets. */
 sebays_status sebays_feed_outcomes(struct sebays_feed *feed,
                                    struct sebays_predictor *predictor, size_t most,
                                    const struct sebays_outcomes *out, size_t *got);
@@ -521,7 +559,7 @@ const char *sebays_feed_note(struct sebays_feed *feed);
 
 /* Zeroed is a good start, but for format and out. */
 struct sebays_export_options {
-    const char *format;  /* "safetensors-dense" or "npz" */
+    const char *format;  /* "safetensors-dense", "npz" or "onnx" */
     const char *out;     /* the file to write */
     const char *samples; /* "draw": the weights SEBAYS_DRAW predicts with, to the bit;
                           * "mean": the posterior means; NULL: "draw" */
@@ -533,8 +571,8 @@ struct sebays_export_options {
 };
 
 /* Writes the members of a model file, or of a run directory's, as dense arrays in
- * PyTorch's layouts, 0 where no weight exists, with what is needed to use them;
- * docs/interop.md has names and examples. Memory: the largest layer, twice. The file is
+ * PyTorch's layouts, 0 where no weight exists, with what is needed to use them; "onnx" has
+ * the computation, too. docs/interop.md has names and examples. Memory: the largest layer, twice. The file is
  * there when it is whole. */
 sebays_status sebays_export(const char *path,
                             const struct sebays_export_options *options);

@@ -4,7 +4,9 @@
 The peer of `bench step`: what the same mathematics costs when sparsity is simulated. Every
 layer computes two dense products, mean and variance, draws its noise, and the loss is
 cross-entropy plus KL/N; then backward and SGD with momentum. --dense times the plain
-deterministic network instead. Prints one JSON object; ms_per_image is that of the best
+deterministic network instead: cross-entropy, backward, SGD with momentum and weight decay, as
+torch.nn has it. --layout nhwc puts channels last, which some processors prefer; whoever
+compares takes the better of both. Prints one JSON object; ms_per_image is that of the best
 step, peak_bytes the process's peak resident set, base_bytes what PyTorch took of it before
 there was a network.
 """
@@ -96,6 +98,12 @@ def network(arch):
     """Layers of the named architecture, and the shape of its input."""
     kind, *numbers = arch.split("-")
     mean = [nn.AdaptiveAvgPool2d(1), nn.Flatten()]
+    if kind == "mlp":
+        widths = [784, *map(int, numbers), CLASSES]
+        layers = [nn.Flatten()]
+        for a, b in zip(widths, widths[1:]):
+            layers += [Weights(a, b), nn.ReLU()]
+        return nn.Sequential(*layers[:-1]), (1, 28, 28)
     if kind == "lenet":
         return nn.Sequential(
             Weights(1, 20, 5, 1), norm_relu(20), nn.MaxPool2d(2),
@@ -111,7 +119,7 @@ def network(arch):
         layers += [*mean, Weights(64, CLASSES)]
     else:
         raise SystemExit(f"torch_step: unknown architecture {arch}; "
-                         "have lenet, resnet-D, wrn-D-K")
+                         "have mlp-H1-H2..., lenet, resnet-D, wrn-D-K")
     return nn.Sequential(*layers), (3, 32, 32)
 
 
@@ -143,7 +151,7 @@ def step(net, layers, sgd, x, label):
     loss = F.cross_entropy(net(x), label)
     if layers[0].rho is not None:
         loss = loss + sum(layer.kl() for layer in layers) / N_TRAIN
-    sgd.zero_grad()
+    sgd.zero_grad(set_to_none=True)
     loss.backward()
     sgd.step()
     return loss.item()
@@ -155,12 +163,13 @@ def peak_bytes():
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
-    parser.add_argument("--arch", default="wrn-28-10", help="lenet, resnet-D or wrn-D-K")
+    parser.add_argument("--arch", default="wrn-28-10", help="mlp-H1-H2..., lenet, resnet-D, wrn-D-K")
     parser.add_argument("--density", type=float, default=0.1)
     parser.add_argument("--batch", type=int, default=32)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--steps", type=int, default=3, help="the best of these counts")
     parser.add_argument("--dense", action="store_true", help="deterministic, no masks")
+    parser.add_argument("--layout", choices=("nchw", "nhwc"), default="nchw")
     opt = parser.parse_args()
     torch.set_num_threads(opt.threads)
     torch.manual_seed(1)
@@ -174,6 +183,8 @@ def main():
             layer.make_bayesian(density)
     sgd = optimiser(net)
     x, label = torch.randn(opt.batch, *shape), torch.randint(CLASSES, (opt.batch,))
+    if opt.layout == "nhwc":
+        net, x = (a.to(memory_format=torch.channels_last) for a in (net, x))
     seconds = []
     for _ in range(opt.steps + 1):  # the first one allocates
         start = time.perf_counter()
@@ -181,7 +192,7 @@ def main():
         seconds.append(time.perf_counter() - start)
     print(json.dumps({
         "arch": opt.arch, "density": 1.0 if opt.dense else opt.density,
-        "batch": opt.batch, "threads": opt.threads,
+        "batch": opt.batch, "threads": opt.threads, "layout": opt.layout,
         "ms_per_image": round(min(seconds[1:]) * 1e3 / opt.batch, 3),
         "peak_bytes": peak_bytes(), "base_bytes": base,
         "peer": "torch-dense" if opt.dense else "torch-masked"}))

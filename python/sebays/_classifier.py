@@ -25,6 +25,7 @@ HELD_OUT_FROM = 2000  # rows; with fewer all of them are trained on
 HELD_OUT_MOST = 5000
 IN_MEMORY_MOST = 8 << 20  # bytes
 MEMORY = "/dev/shm"
+STATE = 1  # of a pickle's layout; one that is not known is refused
 MEMBERS_MOST = 4  # of any method that is not told
 
 
@@ -207,9 +208,15 @@ class SeBaySClassifier(ClassifierMixin, BaseEstimator):
     def __getstate__(self):
         state = super().__getstate__().copy()
         state.pop("model_", None)
+        state["_sebays_state"] = STATE
         return state
 
     def __setstate__(self, state):
+        state = state.copy()
+        version = state.pop("_sebays_state", STATE)  # pickles without one have the first layout
+        if version != STATE:
+            raise ValueError(f"the pickle is of version {version}; this sebays reads version "
+                             f"{STATE}: open it with the sebays that wrote it, or fit again")
         super().__setstate__(state)
         if "model_bytes_" in self.__dict__:
             self.model_ = self._open()

@@ -33,12 +33,20 @@ class RunOptions(Structure):
                 ("data_dir", c_char_p), ("progress", PROGRESS_FN),
                 ("progress_context", c_void_p), ("progress_seconds", c_double),
                 ("log", LOG_FN), ("log_context", c_void_p), ("data_path", c_char_p),
-                ("force", c_bool)]
+                ("force", c_bool), ("ranks", c_void_p), ("one_member", c_bool), ("member", c_uint32),
+                ("dense_from", c_char_p)]
 
 
 class Scores(Structure):
     _fields_ = [("accuracy", c_double), ("nll", c_double), ("ece", c_double),
                 ("brier", c_double)]
+
+
+class ExportOptions(Structure):
+    _fields_ = [("format", c_char_p), ("out", c_char_p), ("samples", c_char_p),
+                ("first_member", c_uint32), ("members", c_uint32), ("sigma", c_bool),
+                ("progress", PROGRESS_FN), ("progress_context", c_void_p),
+                ("progress_seconds", c_double)]
 
 
 class PredictorOptions(Structure):
@@ -160,6 +168,7 @@ FUNCTIONS = {  # name: (result, arguments); handles are addresses
     "model_recipe": (c_char_p, [c_void_p]),
     "predictor_new": (c_int, [c_void_p, POINTER(PredictorOptions), HANDLE]),
     "predictor_free": (None, [c_void_p]),
+    "export": (c_int, [c_char_p, POINTER(ExportOptions)]),
     "predict": (c_int, [c_void_p, POINTER(Examples), POINTER(Prediction)]),
     "predict_outcomes": (c_int, [c_void_p, POINTER(Examples), POINTER(Outcomes)]),
 }

@@ -38,6 +38,18 @@ def inspect(path):
     return new_text(lib.sebays_inspect, os.fsencode(path))
 
 
+def export(path, out, format, *, samples="draw", member=None, sigma=False):
+    """Writes a model file's (or a run directory's) members for other programs.
+
+    format: "onnx" (the ensemble as a graph), "safetensors-dense" or "npz" (dense arrays);
+    samples: "draw" or "mean"; member: only this one; sigma: the deviations, too.
+    """
+    options = _library.ExportOptions(
+        format=format.encode(), out=os.fsencode(out), samples=samples.encode(),
+        first_member=member or 0, members=0 if member is None else 1, sigma=sigma)
+    check(lib.sebays_export(os.fsencode(path), ctypes.byref(options)))
+
+
 class Model:
     """A trained ensemble: a model file, a run directory, or the file's bytes.
 

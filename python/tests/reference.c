@@ -30,12 +30,20 @@ static void abi_calls(void)
     FIELD(run_options, progress_context), FIELD(run_options, progress_seconds);
     FIELD(run_options, log), FIELD(run_options, log_context);
     FIELD(run_options, data_path), FIELD(run_options, force);
+    FIELD(run_options, ranks), FIELD(run_options, one_member);
+    FIELD(run_options, member), FIELD(run_options, dense_from);
     SIZE(scores);
     FIELD(scores, accuracy), FIELD(scores, nll), FIELD(scores, ece), FIELD(scores, brier);
 }
 
 static void abi_prediction(void)
 {
+    SIZE(export_options);
+    FIELD(export_options, format), FIELD(export_options, out);
+    FIELD(export_options, samples), FIELD(export_options, first_member);
+    FIELD(export_options, members), FIELD(export_options, sigma);
+    FIELD(export_options, progress), FIELD(export_options, progress_context);
+    FIELD(export_options, progress_seconds);
     SIZE(predictor_options);
     FIELD(predictor_options, max_batch), FIELD(predictor_options, threads);
     FIELD(predictor_options, isa), FIELD(predictor_options, sampling);

@@ -16,7 +16,7 @@ def main():
     if importlib.util.find_spec("numpy") is None:
         print("NOT TESTED: the Python package (needs NumPy for", sys.executable +
               "; Debian: python3-numpy)")
-        return True
+        return 77
     for name, path in zip(("LIBRARY", "REFERENCE", "PROGRAM"), sys.argv[1:4]):
         os.environ["SEBAYS_" + name] = os.path.abspath(path)
     sys.dont_write_bytecode = True
@@ -25,8 +25,8 @@ def main():
     result = unittest.TextTestRunner(stream=sys.stdout, verbosity=2).run(suite)
     for test, reason in result.skipped:
         print(f"NOT TESTED: {test.id()} ({reason})")
-    return result.wasSuccessful()
+    return 0 if result.wasSuccessful() else 1
 
 
 if __name__ == "__main__":
-    sys.exit(not main())
+    sys.exit(main())

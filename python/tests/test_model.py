@@ -113,6 +113,20 @@ class Figures(unittest.TestCase):
             self.assertIn("3 members", repr(m))
         self.assertIn("mlp-16-8", sebays.inspect(table_run().out))
 
+    def test_export(self):
+        run = table_run().out
+        for name in "onnx", "npz", "safetensors-dense":
+            sebays.export(run, ROOT / name, name)
+            self.assertGreater((ROOT / name).stat().st_size, 1000)
+        whole, one = ROOT / "npz", ROOT / "one"
+        sebays.export(run, one, "npz", member=2, samples="mean", sigma=True)
+        with np.load(whole) as a, np.load(one) as b:
+            self.assertEqual([list(a["members"]), list(b["members"])], [[0, 1, 2], [2]])
+            self.assertEqual([str(a["sampling"]), str(b["sampling"])], ["draw", "mean"])
+            self.assertIn("member.2.0.weight_sigma", b.files)
+        with self.assertRaisesRegex(sebays.ArgumentError, "there is no member 3"):
+            sebays.export(run, one, "npz", member=3)
+
     def test_class_names(self):
         csv = pathlib.Path(__file__).parents[2] / "tests" / "tables" / "iris.csv"
         run = sebays.train({"data.set": csv, "data.split": "stratified", "model.arch": "mlp-8"},

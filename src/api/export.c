@@ -12,7 +12,7 @@
 static sb_status check(const struct sebays_export_options *o)
 {
     if (!o->format)
-        return sb_fail(SB_EARG, "export: no format; want safetensors-dense or npz");
+        return sb_fail(SB_EARG, "export: no format; want safetensors-dense, npz or onnx");
     if (!o->out)
         return sb_fail(SB_EARG, "export: no file to write");
     if (o->samples && strcmp(o->samples, "draw") != 0 && strcmp(o->samples, "mean") != 0)

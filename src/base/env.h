@@ -7,6 +7,7 @@
 #ifndef SB_BASE_ENV_H
 #define SB_BASE_ENV_H
 
+struct sb_comm;
 struct sb_kernels;
 struct sb_log;
 
@@ -14,6 +15,7 @@ struct sb_env {
     const struct sb_kernels *kernels; /* borrowed, never NULL */
     const struct sb_log *log;         /* borrowed, may be NULL: silent */
     int threads;                      /* >= 1 */
+    const struct sb_comm *comm;       /* borrowed, may be NULL: one process (comm.h) */
 };
 
 #endif

@@ -35,6 +35,7 @@ struct sb_loader {
     struct sb_loader_options o;
     struct sb_batch_source source; /* written while the helper is idle */
     uint32_t batch, batches;
+    uint32_t here;   /* images of a batch that are prepared, at most */
     uint32_t *order; /* [n] owned; positions in o.index; NULL: not shuffled */
     struct slot slots[SLOTS];
     uint32_t held, taken, filled, end;
@@ -48,21 +49,30 @@ struct sb_loader {
 
 /* ---- filling ---- */
 
+static uint32_t smaller(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
 static void fill_slot(struct sb_loader *l, uint32_t number, int threads)
 {
     struct slot *s = &l->slots[number % SLOTS];
     uint32_t first = number * l->batch, left = l->o.n - first;
     s->count = left < l->batch ? left : l->batch;
-    for (uint32_t i = 0; i < s->count; i++) {
-        uint32_t at = first + i;
+    uint32_t begin = smaller(l->o.share, s->count);
+    uint32_t n = smaller(l->here, s->count - begin);
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t at = first + begin + i;
         s->index[i] = l->o.index[l->order ? l->order[at] : at];
     }
     s->failure.status = SB_OK;
-    sb_failure_note(
-        &s->failure, 0,
-        sb_batch_fill(&l->source, threads, s->index, s->count, &s->x, s->labels));
-    if (s->targets)
-        sb_target_scale_fill(l->o.scale, l->o.data, s->index, s->count, s->targets);
+    sb_act_set_batch(&s->x, n);
+    if (n > 0)
+        sb_failure_note(
+            &s->failure, 0,
+            sb_batch_fill(&l->source, threads, s->index, n, &s->x, s->labels));
+    if (n > 0 && s->targets)
+        sb_target_scale_fill(l->o.scale, l->o.data, s->index, n, s->targets);
 }
 
 /* After batch number was tried: it counts, and if it failed nothing follows it. */
@@ -140,17 +150,17 @@ static sb_status allocate(struct sb_loader *l)
     for (int i = 0; i < SLOTS; i++) {
         struct slot *s = &l->slots[i];
         s->failure = (struct sb_failure)SB_FAILURE_NONE;
-        sb_status st = sb_act_init(&s->x, l->o.env->kernels->lanes, l->batch,
+        sb_status st = sb_act_init(&s->x, l->o.env->kernels->lanes, l->here,
                                    l->o.normal->channels, d->height, d->width);
         if (st != SB_OK)
             return st;
         if (l->o.scale)
-            s->targets = sb_malloc(l->batch, l->o.scale->count * sizeof *s->targets);
+            s->targets = sb_malloc(l->here, l->o.scale->count * sizeof *s->targets);
         else
-            s->labels = sb_malloc(l->batch, sizeof *s->labels);
-        s->index = sb_malloc(l->batch, sizeof *s->index);
+            s->labels = sb_malloc(l->here, sizeof *s->labels);
+        s->index = sb_malloc(l->here, sizeof *s->index);
         if ((!s->labels && !s->targets) || !s->index)
-            return sb_fail(SB_ENOMEM, "no memory for a batch of %u labels", l->batch);
+            return sb_fail(SB_ENOMEM, "no memory for a batch of %u labels", l->here);
     }
     return SB_OK;
 }
@@ -197,6 +207,7 @@ sb_status sb_loader_new(struct sb_loader **out, const struct sb_loader_options *
         .data = o->data, .normal = o->normal, .augment = o->augment, .seed = o->seed};
     l->batch = o->batch < o->n ? o->batch : o->n;
     l->batches = (o->n - 1) / l->batch + 1;
+    l->here = o->shares ? o->shares : l->batch;
     st = allocate(l);
     if (st != SB_OK) {
         sb_loader_free(l);

@@ -37,6 +37,9 @@ struct sb_loader_options {
     const uint32_t *index;               /* [n] the examples of this split */
     uint32_t n;
     uint32_t batch; /* images; the last one of an epoch may have fewer */
+    /* Of every batch only images [share, share + shares) are prepared: other processes have
+     * the others. shares 0: all. */
+    uint32_t share, shares;
     struct sb_augment augment;
     bool shuffle;    /* false: in the order of index, as for validation */
     bool background; /* use a helper thread */
@@ -45,12 +48,12 @@ struct sb_loader_options {
 };
 
 struct sb_batch {
-    const struct sb_act *x;
-    const uint32_t *labels; /* [count]; NULL: outcomes */
-    const float *targets;   /* [count][targets] standardised; NULL: classes */
-    const uint32_t *index;  /* [count] which examples of the data set */
-    uint32_t count;
-    uint32_t number; /* within the epoch, from 0 */
+    const struct sb_act *x; /* images that were prepared: of all, or of this process */
+    const uint32_t *labels; /* [x->batch]; NULL: outcomes */
+    const float *targets;   /* [x->batch][targets] standardised; NULL: classes */
+    const uint32_t *index;  /* [x->batch] which examples of the data set */
+    uint32_t count;         /* images of the batch */
+    uint32_t number;        /* within the epoch, from 0 */
 };
 
 /* *out is NULL after a failure. */

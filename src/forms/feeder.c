@@ -69,3 +69,28 @@ struct sb_fed sb_feeder_run(struct sb_feeder *f, const struct sb_env *env, uint6
     const struct sb_act *rows = form->feed ? &f->rows : x;
     return (struct sb_fed){rows, gather(f, truth, (size_t)f->heads * rows->batch)};
 }
+
+bool sb_feeder_plain(const struct sb_feeder *f)
+{
+    return sb_form_of(f->form.kind)->feed == NULL;
+}
+
+struct sb_fed sb_feeder_share(struct sb_feeder *f, struct sb_fed fed, uint32_t first,
+                              uint32_t n)
+{
+    uint32_t rows = fed.rows->batch;
+    if (sb_feeder_plain(f))
+        return fed;
+    f->some = f->rows;
+    if (n > 0)
+        f->some.data = sb_act_plane(&f->rows, first / f->rows.lanes, 0);
+    sb_act_set_batch(&f->some, n);
+    for (uint32_t h = 0; h < f->heads && n > 0; h++) { /* they come from behind */
+        size_t to = (size_t)h * n, from = (size_t)h * rows + first, t = f->targets;
+        if (f->label)
+            memmove(f->label + to, f->label + from, n * sizeof *f->label);
+        else
+            memmove(f->target + to * t, f->target + from * t, n * t * sizeof *f->target);
+    }
+    return (struct sb_fed){&f->some, {.label = f->label, .target = f->target}};
+}

@@ -12,6 +12,7 @@
 struct sb_feeder {
     struct sb_form_spec form;
     struct sb_act rows; /* owned; without memory where examples are rows */
+    struct sb_act some; /* a view of rows */
     uint32_t *example;  /* [heads][rows] owned */
     uint32_t *label;    /* [heads][rows] owned; NULL: outcomes */
     float *target;      /* [heads][rows][targets] owned; NULL: classes */
@@ -34,5 +35,13 @@ struct sb_fed {
 struct sb_fed sb_feeder_run(struct sb_feeder *f, const struct sb_env *env, uint64_t seed,
                             uint32_t run, uint32_t step, const struct sb_act *x,
                             const struct sb_truth *truth);
+
+/* Rows [first, first + n) of what was fed, where several processes share a batch. Where
+ * examples are rows, x was that share already. Once after each sb_feeder_run. */
+struct sb_fed sb_feeder_share(struct sb_feeder *f, struct sb_fed fed, uint32_t first,
+                              uint32_t n);
+
+/* Whether examples are rows. */
+bool sb_feeder_plain(const struct sb_feeder *f);
 
 #endif

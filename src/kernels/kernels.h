@@ -53,7 +53,8 @@ struct sb_runs {
     const struct sb_run *run; /* [count] */
     size_t count;
     uint32_t row0;   /* rows are counted from here in acc and dy */
-    uint32_t groups; /* of the tile: 1, 2 or 4 */
+    uint32_t groups; /* of the tile: 1, 2 or 4; of single vectors any number */
+    uint32_t single; /* contract: a group is one vector, and not SB_GROUP */
     uint32_t step;   /* vectors in the strip from one of a group to the next: 1 or 2 */
     size_t pitch;    /* floats in the strip from a group to the next */
     const uint16_t *off; /* [nnz] vectors */
@@ -110,6 +111,8 @@ struct sb_dense_linear {
     size_t out_row; /* floats from an output to the next */
 };
 
+enum { SB_SPIN_CHAINS = 10 }; /* latency times width of two units, and a margin */
+
 struct sb_kernels {
     const char *name;
     uint32_t lanes; /* images of a vector: 8 or 16 */
@@ -146,6 +149,10 @@ struct sb_kernels {
                    uint32_t step, size_t n, float *out);
     /* mean -> y = mean + sqrt(var + 1e-8) * eps, var -> eps / (2 sqrt(var + 1e-8)) */
     void (*mix)(float *mean, float *var, const float *eps, size_t vectors);
+
+    /* rounds of SB_SPIN_CHAINS multiply-adds of vectors that depend on none of the same round,
+     * and on nothing in memory; what comes out says nothing */
+    float (*spin)(uint32_t rounds, float start);
 
     /* -- element-wise, n vectors -- */
     void (*square)(float *x, size_t n);                                /* x = x^2 */

@@ -33,6 +33,20 @@ static void normal(const struct sb_stream *s, uint32_t image, uint32_t quad,
     }
 }
 
+static float spin(uint32_t rounds, float start)
+{
+    vf a[SB_SPIN_CHAINS], factor = vf_set(0.999f), term = vf_set(0.1f);
+    for (int i = 0; i < SB_SPIN_CHAINS; i++)
+        a[i] = vf_set(start + (float)i);
+    for (uint32_t r = 0; r < rounds; r++)
+#pragma GCC unroll 10
+        for (int i = 0; i < SB_SPIN_CHAINS; i++)
+            a[i] = vf_fma(a[i], factor, term);
+    for (int i = 1; i < SB_SPIN_CHAINS; i++)
+        a[0] += a[i];
+    return vf_sum8(a[0], 0);
+}
+
 static void mix(float *mean, float *var, const float *eps, size_t n)
 {
     for (size_t i = 0; i < VF_LANES * n; i += VF_LANES) {
@@ -357,12 +371,12 @@ static void sgd(float *w, const float *g, float *m, float rate, float momentum,
 
 /* The table's rows that this file fills. */
 #define SB_ELEMENTWISE_ROWS                                                              \
-    .normal = normal, .mix = mix, .square = square, .multiply = multiply, .add = add,    \
-    .axpy2 = axpy2, .relu = relu, .relu_gradient = relu_gradient, .moments = moments,    \
-    .normalise = normalise, .norm_sums = norm_sums, .norm_gradient = norm_gradient,      \
-    .max_pool = max_pool, .max_pool_gradient = max_pool_gradient,                        \
-    .mean_pool = mean_pool, .mean_pool_gradient = mean_pool_gradient,                    \
-    .softmax = softmax, .variance = variance, .sample = sample, .kl = kl,                \
-    .posterior_gradient = posterior_gradient, .sgd = sgd
+    .normal = normal, .spin = spin, .mix = mix, .square = square, .multiply = multiply,  \
+    .add = add, .axpy2 = axpy2, .relu = relu, .relu_gradient = relu_gradient,            \
+    .moments = moments, .normalise = normalise, .norm_sums = norm_sums,                  \
+    .norm_gradient = norm_gradient, .max_pool = max_pool,                                \
+    .max_pool_gradient = max_pool_gradient, .mean_pool = mean_pool,                      \
+    .mean_pool_gradient = mean_pool_gradient, .softmax = softmax, .variance = variance,  \
+    .sample = sample, .kl = kl, .posterior_gradient = posterior_gradient, .sgd = sgd
 
 #endif

@@ -9,11 +9,11 @@
 
 #include "kernels/lanes_sparse.h"
 
-/* A row of dy over the tile. Its vectors, and those of the strip, are `step` floats apart;
- * every other one where the tile's image blocks are even and odd ones. */
+/* A row of dy over the tile. The vectors of a group, there and in the strip, are `step`
+ * floats apart; every other one where the tile's image blocks are even and odd ones. */
 struct row_dy {
     const float *at;
-    size_t pitch, step;
+    size_t pitch, step, vectors; /* of a group */
 };
 
 enum { WEIGHTS = 8 }; /* whose sums are in registers */
@@ -49,7 +49,7 @@ SB_INLINE void walk_tile(struct gradients *g, const size_t n, const struct sb_ru
     size_t end = r->groups * r->pitch;
     for (size_t at = 0; at < end; at += r->pitch, dy += d.pitch)
 #pragma GCC unroll 4
-        for (size_t v = 0; v < SB_GROUP; v++)
+        for (size_t v = 0; v < d.vectors; v++)
             add_vector(g, n, at + v * d.step, vf_load(dy + v * d.step));
 }
 
@@ -90,24 +90,27 @@ SB_INLINE void contract_run(const struct sb_runs *r, const struct sb_run *run,
 }
 
 /* No prefetcher follows rows that are planes apart. */
-SB_INLINE void ask_for_dy(const struct sb_runs *r, const float *dy, size_t pitch)
+SB_INLINE void ask_for_dy(const struct sb_runs *r, const float *dy, size_t pitch,
+                          const size_t vectors)
 {
     for (uint32_t g = 0; g < r->groups; g++, dy += pitch)
-        for (size_t i = 0; i < GROUP_FLOATS; i += LINE)
+        for (size_t i = 0; i < vectors * VF_LANES; i += LINE)
             __builtin_prefetch(dy + i);
 }
 
 SB_INLINE void contract_by(const struct sb_runs *r, const float *dy, size_t dy_row,
-                           size_t dy_pitch, float *const to[2], const size_t step)
+                           size_t dy_pitch, float *const to[2], const size_t step,
+                           const size_t vectors)
 {
-    float *at[2] = {to[0], to[1]};
+    float *at[2] = {to[0], VF_LANES > 8 ? to[1] : NULL};
     for (size_t i = 0; i < r->count; i++) {
         const struct sb_run *run = &r->run[i];
         if (i + 2 < r->count) {
             ask_for_places(r, run + 2);
-            ask_for_dy(r, dy + (run[2].row - r->row0) * dy_row, dy_pitch);
+            ask_for_dy(r, dy + (run[2].row - r->row0) * dy_row, dy_pitch, vectors);
         }
-        const struct row_dy d = {dy + (run->row - r->row0) * dy_row, dy_pitch, step};
+        const struct row_dy d = {dy + (run->row - r->row0) * dy_row, dy_pitch, step,
+                                 vectors};
         contract_run(r, run, d, at);
         for (int p = 0; p < VF_LANES / 8; p++)
             at[p] += run->count;
@@ -117,10 +120,12 @@ SB_INLINE void contract_by(const struct sb_runs *r, const float *dy, size_t dy_r
 static void contract(const struct sb_runs *r, const float *dy, size_t dy_row,
                      size_t dy_pitch, float *const to[2])
 {
-    if (r->step == 2)
-        contract_by(r, dy, dy_row, dy_pitch, to, 2 * VF_LANES);
+    if (r->single)
+        contract_by(r, dy, dy_row, dy_pitch, to, 0, 1);
+    else if (r->step == 2)
+        contract_by(r, dy, dy_row, dy_pitch, to, 2 * VF_LANES, SB_GROUP);
     else
-        contract_by(r, dy, dy_row, dy_pitch, to, VF_LANES);
+        contract_by(r, dy, dy_row, dy_pitch, to, VF_LANES, SB_GROUP);
 }
 
 /* The table's rows that this file and those it includes fill. */

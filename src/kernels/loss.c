@@ -1,7 +1,10 @@
 /* loss - see loss.h. One thread: a batch of logits is small. */
 #include "kernels/loss.h"
 
+#include <string.h>
+
 #include "kernels/kernels.h"
+#include "kernels/spread.h"
 
 static sb_status check(const struct sb_act *p, const uint32_t *label,
                        const struct sb_act *d)
@@ -20,11 +23,12 @@ static sb_status check(const struct sb_act *p, const uint32_t *label,
     return SB_OK;
 }
 
+/* rows: of the whole batch. */
 static void gradient(const struct sb_act *p, uint32_t block, const uint32_t *label,
-                     struct sb_act *d)
+                     uint32_t rows, struct sb_act *d)
 {
     uint32_t lanes = sb_act_lanes(p, block);
-    float scale = 1.0f / (float)p->batch;
+    float scale = 1.0f / (float)rows;
     for (uint32_t c = 0; c < p->channels; c++) {
         const float *from = sb_act_plane(p, block, c);
         float *to = sb_act_plane(d, block, c);
@@ -33,14 +37,13 @@ static void gradient(const struct sb_act *p, uint32_t block, const uint32_t *lab
     }
 }
 
-sb_status sb_loss_softmax(const struct sb_env *env, struct sb_act *logits,
-                          const uint32_t *label, double *loss, struct sb_act *d)
+/* Image blocks [begin, end); returns the sum of their losses. */
+static double softmax_blocks(const struct sb_env *env, struct sb_act *logits,
+                             const uint32_t *label, uint32_t begin, uint32_t end,
+                             uint32_t rows, struct sb_act *d)
 {
-    sb_status st = check(logits, label, d);
-    if (st != SB_OK)
-        return st;
     double part[SB_PARTIALS] = {0};
-    for (uint32_t b = 0; b < logits->blocks; b++) {
+    for (uint32_t b = begin; b < end; b++) {
         uint32_t lanes = sb_act_lanes(logits, b), block_label[SB_MAX_LANES] = {0};
         float block_loss[SB_MAX_LANES];
         for (uint32_t l = 0; l < lanes; l++)
@@ -49,9 +52,37 @@ sb_status sb_loss_softmax(const struct sb_env *env, struct sb_act *logits,
                               block_label, block_loss);
         sb_partials_add(part, b, logits->lanes, lanes, block_loss);
         if (d)
-            gradient(logits, b, block_label, d);
+            gradient(logits, b, block_label, rows, d);
     }
-    *loss = sb_partials_fold(part) / logits->batch;
+    return sb_partials_fold(part);
+}
+
+sb_status sb_loss_softmax(const struct sb_env *env, const struct sb_shards *shards,
+                          struct sb_act *logits, const uint32_t *label, double *loss,
+                          struct sb_act *d)
+{
+    sb_status st = check(logits, label, d);
+    if (st != SB_OK)
+        return st;
+    uint32_t rows = sb_shards_rows(shards, logits->batch);
+    uint32_t n = sb_shards_of(shards, logits->batch), begin, end;
+    struct sb_spread *spread = shards ? shards->spread : NULL;
+    struct sb_tree_sums sums = {.tree.parts = 0};
+    for (uint32_t i = 0; i < n; i++) {
+        sb_shards_blocks(shards, logits, i, &begin, &end);
+        sb_tree_sums_push(&sums, (struct sb_subtree){0, (shards ? shards->first : 0) + i},
+                          softmax_blocks(env, logits, label, begin, end, rows, d), 0.0);
+    }
+    if (spread) {
+        memcpy(sb_spread_begin(spread, 1), sums.sum,
+               sums.tree.parts * sizeof sums.sum[0]);
+        st = sb_spread_gather(spread, "losses");
+        if (st != SB_OK)
+            return st;
+        sb_spread_sum(spread, 0, &sums);
+    }
+    sb_tree_sums_end(&sums);
+    *loss = sums.sum[0][0] / rows;
     return SB_OK;
 }
 

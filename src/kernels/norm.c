@@ -2,9 +2,11 @@
 #include "kernels/norm.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/threads.h"
 #include "kernels/kernels.h"
+#include "kernels/spread.h"
 
 struct norm_job {
     const struct sb_env *env;
@@ -13,6 +15,7 @@ struct norm_job {
     struct sb_act *y;
     int flags, training;
     const struct sb_norm_backward *b;
+    double *own; /* [channels][subtrees here][2] where others have some of the batch */
 };
 
 static sb_status check_like(const struct sb_norm *n, const struct sb_act *x,
@@ -37,21 +40,93 @@ static size_t pixels(const struct sb_act *a)
 
 /* ---- forward ------------------------------------------------------------------------- */
 
+/* Images and pixels of the whole batch. */
+static double count_of(const struct sb_norm *n, const struct sb_act *x)
+{
+    return (double)sb_shards_rows(n->shards, x->batch) * (double)pixels(x);
+}
+
+/* Two sums of an image block, one a lane, about a pivot. */
+typedef void block_sums_fn(const struct norm_job *j, uint32_t block, uint32_t channel,
+                           float pivot, float *a, float *b);
+
+/* The same over the rows here, by subtrees. */
+static void sum_here(const struct norm_job *j, const struct sb_act *x, uint32_t c,
+                     float pivot, block_sums_fn *fn, struct sb_tree_sums *out)
+{
+    const struct sb_shards *shards = j->n->shards;
+    uint32_t n = sb_shards_of(shards, x->batch), first = shards ? shards->first : 0;
+    out->tree.parts = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        double sum[SB_PARTIALS] = {0}, other[SB_PARTIALS] = {0};
+        uint32_t begin, end;
+        sb_shards_blocks(shards, x, i, &begin, &end);
+        for (uint32_t b = begin; b < end; b++) {
+            float p[SB_MAX_LANES] = {0}, q[SB_MAX_LANES] = {0};
+            fn(j, b, c, pivot, p, q);
+            sb_partials_add(sum, b, x->lanes, sb_act_lanes(x, b), p);
+            sb_partials_add(other, b, x->lanes, sb_act_lanes(x, b), q);
+        }
+        sb_tree_sums_push(out, (struct sb_subtree){0, first + i}, sb_partials_fold(sum),
+                          sb_partials_fold(other));
+    }
+}
+
+/* Over the batch, in out->sum[0]; where others have some of it, from what was gathered. */
+static void sum_batch(const struct norm_job *j, const struct sb_act *x, uint32_t c,
+                      float pivot, block_sums_fn *fn, struct sb_tree_sums *out)
+{
+    if (j->own) {
+        sb_spread_sum(j->n->shards->spread, c, out);
+        return;
+    }
+    sum_here(j, x, c, pivot, fn, out);
+    sb_tree_sums_end(out);
+}
+
+static void put_sums(const struct norm_job *j, const struct sb_tree_sums *t, uint32_t c)
+{
+    memcpy(j->own + (size_t)c * t->tree.parts * 2, t->sum,
+           t->tree.parts * sizeof t->sum[0]);
+}
+
+/* Exchanges what chunks put into j->own, if there are others to exchange it with. */
+static sb_status gather(struct norm_job *j, sb_chunk_fn *chunk, const char *what)
+{
+    struct sb_spread *s = j->n->shards ? j->n->shards->spread : NULL;
+    if (!s)
+        return SB_OK;
+    j->own = sb_spread_begin(s, j->n->channels);
+    sb_threads_run(j->env->threads, j->n->channels, chunk, j);
+    return sb_spread_gather(s, what);
+}
+
+static void block_moments(const struct norm_job *j, uint32_t block, uint32_t channel,
+                          float pivot, float *sum, float *square)
+{
+    j->env->kernels->moments(sb_act_plane(j->x, block, channel), pixels(j->x), pivot, sum,
+                             square);
+}
+
+static void moments_here(void *context, size_t chunk, int worker)
+{
+    (void)worker;
+    const struct norm_job *j = context;
+    struct sb_tree_sums sums;
+    uint32_t c = (uint32_t)chunk;
+    sum_here(j, j->x, c, j->n->running_mean[c], block_moments, &sums);
+    put_sums(j, &sums, c);
+}
+
 static void batch_moments(const struct norm_job *j, uint32_t c)
 {
     const struct sb_norm *n = j->n;
-    const struct sb_act *x = j->x;
-    float pivot = *sb_act_plane(x, 0, c); /* any value near the mean will do */
-    double sums[SB_PARTIALS] = {0}, squares[SB_PARTIALS] = {0};
-    double count = (double)x->batch * (double)pixels(x);
-    for (uint32_t b = 0; b < x->blocks; b++) {
-        float s[SB_MAX_LANES] = {0}, q[SB_MAX_LANES] = {0};
-        j->env->kernels->moments(sb_act_plane(x, b, c), pixels(x), pivot, s, q);
-        sb_partials_add(sums, b, x->lanes, sb_act_lanes(x, b), s);
-        sb_partials_add(squares, b, x->lanes, sb_act_lanes(x, b), q);
-    }
-    double mean = sb_partials_fold(sums) / count;
-    double var = sb_partials_fold(squares) / count - mean * mean;
+    float pivot = n->running_mean[c];
+    struct sb_tree_sums sums;
+    double count = count_of(n, j->x);
+    sum_batch(j, j->x, c, pivot, block_moments, &sums);
+    double mean = sums.sum[0][0] / count;
+    double var = sums.sum[0][1] / count - mean * mean;
     var = var > 0.0 || isnan(var) ? var : 0.0;
     double centre = (double)pivot + mean;
     n->mean[c] = (float)centre;
@@ -106,6 +181,8 @@ static sb_status forward(struct norm_job *j)
     sb_status st = check_like(j->n, j->x, j->y, "the output");
     if (st == SB_OK)
         st = check_like(j->n, j->x, j->residual, "the residual");
+    if (st == SB_OK && j->training)
+        st = gather(j, moments_here, "sums of a norm");
     if (st == SB_OK)
         sb_threads_run(j->env->threads, j->n->channels, normalise_channel, j);
     return st;
@@ -115,7 +192,13 @@ sb_status sb_norm_train(const struct sb_env *env, struct sb_norm *n,
                         const struct sb_act *x, const struct sb_act *residual,
                         struct sb_act *y, int flags)
 {
-    struct norm_job j = {env, n, x, residual, y, flags, 1, NULL};
+    struct norm_job j = {.env = env,
+                         .n = n,
+                         .x = x,
+                         .residual = residual,
+                         .y = y,
+                         .flags = flags,
+                         .training = 1};
     return forward(&j);
 }
 
@@ -123,7 +206,8 @@ sb_status sb_norm_infer(const struct sb_env *env, const struct sb_norm *n,
                         const struct sb_act *x, const struct sb_act *residual,
                         struct sb_act *y, int flags)
 {
-    struct norm_job j = {env, n, x, residual, y, flags, 0, NULL};
+    struct norm_job j = {
+        .env = env, .n = n, .x = x, .residual = residual, .y = y, .flags = flags};
     return forward(&j);
 }
 
@@ -134,22 +218,29 @@ static const float *plane_or_null(const struct sb_act *a, uint32_t b, uint32_t c
     return a ? sb_act_plane(a, b, c) : NULL;
 }
 
-/* Of g and g (x - mean) over images and pixels, g as below. */
-static void gradient_sums(const struct norm_job *j, uint32_t ch, float mean, double *sum,
-                          double *sum_x)
+/* Of g and g (x - mean), g as below. */
+static void block_gradients(const struct norm_job *j, uint32_t block, uint32_t channel,
+                            float mean, float *sum, float *sum_x)
 {
     const struct sb_norm_backward *w = j->b;
-    const struct sb_act *x = w->x;
-    double sums[SB_PARTIALS] = {0}, sums_x[SB_PARTIALS] = {0};
-    for (uint32_t b = 0; b < x->blocks; b++) {
-        float s[SB_MAX_LANES] = {0}, q[SB_MAX_LANES] = {0};
-        j->env->kernels->norm_sums(sb_act_plane(w->dy, b, ch), plane_or_null(w->y, b, ch),
-                                   sb_act_plane(x, b, ch), pixels(x), mean, s, q);
-        sb_partials_add(sums, b, x->lanes, sb_act_lanes(x, b), s);
-        sb_partials_add(sums_x, b, x->lanes, sb_act_lanes(x, b), q);
-    }
-    *sum = sb_partials_fold(sums);
-    *sum_x = sb_partials_fold(sums_x);
+    j->env->kernels->norm_sums(
+        sb_act_plane(w->dy, block, channel), plane_or_null(w->y, block, channel),
+        sb_act_plane(w->x, block, channel), pixels(w->x), mean, sum, sum_x);
+}
+
+static float mean_of(const struct norm_job *j, uint32_t channel)
+{
+    return j->b->inference ? j->n->running_mean[channel] : j->n->mean[channel];
+}
+
+static void gradients_here(void *context, size_t chunk, int worker)
+{
+    (void)worker;
+    const struct norm_job *j = context;
+    struct sb_tree_sums sums;
+    uint32_t c = (uint32_t)chunk;
+    sum_here(j, j->b->x, c, mean_of(j, c), block_gradients, &sums);
+    put_sums(j, &sums, c);
 }
 
 /* With g the gradient behind the ReLU and xhat = (x - mean) inv_sd:
@@ -163,10 +254,11 @@ static void backward_channel(void *context, size_t chunk, int worker)
     const struct sb_norm_backward *w = j->b;
     const struct sb_kernels *k = j->env->kernels;
     uint32_t ch = (uint32_t)chunk;
-    double count = (double)w->x->batch * (double)pixels(w->x);
-    float mean = w->inference ? n->running_mean[ch] : n->mean[ch];
-    double sum, sum_x;
-    gradient_sums(j, ch, mean, &sum, &sum_x);
+    double count = count_of(n, w->x);
+    float mean = mean_of(j, ch);
+    struct sb_tree_sums sums;
+    sum_batch(j, w->x, ch, mean, block_gradients, &sums);
+    double sum = sums.sum[0][0], sum_x = sums.sum[0][1];
     double inv_sd = (double)(w->inference ? running_inv_sd(n, ch) : n->inv_sd[ch]);
     double dgamma = sum_x * inv_sd, a = (double)n->gamma[ch] * inv_sd;
     double back = w->inference ? 0.0 : -a; /* through the batch's moments */
@@ -196,6 +288,8 @@ sb_status sb_norm_backward(const struct sb_env *env, const struct sb_norm *n,
         st = check_like(n, b->x, b->y, "the output");
     if (st == SB_OK)
         st = check_like(n, b->x, b->residual, "the residual's gradient");
+    if (st == SB_OK)
+        st = gather(&j, gradients_here, "gradients of a norm");
     if (st == SB_OK)
         sb_threads_run(env->threads, n->channels, backward_channel, &j);
     return st;

@@ -6,8 +6,9 @@
  *     inference  the same with the running averages
  *
  * A chunk is one channel: its planes are read for the sums and again, from cache, for the
- * result. Sums are taken about the channel's first pixel, so that float partial sums do not
- * cancel, and added up in double, see partials.h. Padding lanes do not count.
+ * result. Sums are taken about the channel's running mean, which every process that holds
+ * some of the batch knows, so that float partial sums do not cancel, and added up in double,
+ * see partials.h and shards.h. Padding lanes do not count.
  */
 #ifndef SB_KERNELS_NORM_H
 #define SB_KERNELS_NORM_H
@@ -17,6 +18,9 @@
 #include "base/env.h"
 #include "base/status.h"
 #include "kernels/act.h"
+#include "kernels/shards.h"
+
+#define SB_NORM_EPSILON 1e-5f /* of every network */
 
 struct sb_norm {
     uint32_t channels;
@@ -24,6 +28,7 @@ struct sb_norm {
     float *gamma, *beta;               /* [channels] */
     float *running_mean, *running_var; /* [channels] */
     float *mean, *inv_sd;              /* [channels] of the last training batch */
+    const struct sb_shards *shards;    /* of the batch; NULL: its rows are one */
 };
 
 enum { SB_NORM_RELU = 1 };

@@ -95,10 +95,11 @@ static float contract_weight(const struct sb_runs *r, const float *x, const floa
                              size_t dy_pitch)
 {
     float s[8] = {0};
-    for (size_t v = 0; v < (size_t)r->groups * SB_GROUP; v++) {
-        size_t in_group = v % SB_GROUP * r->step * 8;
-        const float *xv = x + v / SB_GROUP * r->pitch + in_group;
-        const float *dv = d + v / SB_GROUP * dy_pitch + in_group;
+    size_t each = r->single ? 1 : SB_GROUP;
+    for (size_t v = 0; v < r->groups * each; v++) {
+        size_t in_group = v % each * r->step * 8;
+        const float *xv = x + v / each * r->pitch + in_group;
+        const float *dv = d + v / each * dy_pitch + in_group;
         for (size_t l = 0; l < 8; l++)
             s[l] = fmaf(dv[l], xv[l], s[l]);
     }

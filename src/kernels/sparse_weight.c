@@ -6,6 +6,9 @@
  * within a tile each of these images' lanes adds up vector after vector, and the eight lanes
  * are folded (lanes.h). Kernels with 16 lanes give both sums at once. With 8, a tile of one
  * block of images belongs to one of them; in a tile of several, every other vector does.
+ *
+ * Where planes are single pixels (linear layers) a tile is many images. A shard of a batch
+ * has fewer: then only what is there is packed, and dy is read where it is.
  */
 #include <string.h>
 
@@ -79,6 +82,62 @@ static void contract(const struct gradient *g, const struct sb_runs *rs,
     }
 }
 
+/* ---- planes of one pixel ------------------------------------------------------------- */
+
+static bool is_flat(const struct sb_corr *r)
+{
+    return r->tile.strip_rows == 1 && r->tile.strip_cols == 1 && r->to.height == 1 &&
+           r->to.width == 1;
+}
+
+/* The strip of pixels, or of their squares; what has no image is left as it is. */
+static void pack_flat(const struct sb_corr *r, const struct sb_window *w, bool squared,
+                      float *strip)
+{
+    for (uint32_t c = w->channel; c < w->channel_end; c++, strip += r->tile.strip_plane)
+        for (uint32_t b = 0; b < w->blocks; b++) {
+            const float *from = w->data + b * w->block + c * w->plane;
+            float *to = strip + (size_t)b * r->lanes;
+            for (uint32_t l = 0; l < r->lanes; l++)
+                to[l] = squared ? from[l] * from[l] : from[l];
+        }
+}
+
+/* One stream: `blocks` of dy's image blocks, from `block` on. */
+static void contract_flat(const struct gradient *g, const struct sb_runs *rs,
+                          const struct sb_act *dy, uint32_t block, uint32_t blocks,
+                          const struct block_sums *b, int stream)
+{
+    uint32_t lanes = g->sparse->forward.lanes, shares = SB_PARTIALS / lanes;
+    float *to[2] = {part_of(b, stream, 0), part_of(b, stream, 1)};
+    for (uint32_t p = 0; p < shares && p < blocks; p++) {
+        struct sb_runs share = *rs;
+        share.single = 1;
+        share.groups = (blocks - p + shares - 1) / shares;
+        share.pitch = (size_t)shares * lanes;
+        share.strip += (size_t)p * lanes;
+        g->env->kernels->contract(&share, sb_act_plane(dy, block + p, rs->row0),
+                                  dy->plane, shares * dy->block, &to[p]);
+    }
+}
+
+static void gradient_flat(const struct gradient *g, struct sb_box at, uint32_t block,
+                          uint32_t part, const struct sb_sparse_buffers *m,
+                          const struct block_sums *sums)
+{
+    const struct sb_corr *r = &g->sparse->forward;
+    struct sb_window w = sb_sparse_window(r, g->b->x, &at, block);
+    struct sb_runs rs = sb_sparse_runs(r, block, part, part * r->part_rows, m->strip);
+    pack_flat(r, &w, false, m->strip);
+    contract_flat(g, &rs, g->b->dy, at.block, w.blocks, sums, 0);
+    if (!g->b->dv)
+        return;
+    pack_flat(r, &w, true, m->strip);
+    contract_flat(g, &rs, g->b->dv, at.block, w.blocks, sums, 1);
+}
+
+/* ---- planes -------------------------------------------------------------------------- */
+
 static void gradient_tile(const struct gradient *g, struct sb_box at, uint32_t block,
                           uint32_t part, const struct sb_sparse_buffers *m,
                           const struct block_sums *sums)
@@ -109,6 +168,10 @@ static void fold_stream(const struct sb_runs *rs, const struct block_sums *b, in
             gradient[rs->run[i].first + k] = *lower++ + *upper++;
 }
 
+typedef void tile_fn(const struct gradient *g, struct sb_box at, uint32_t block,
+                     uint32_t part, const struct sb_sparse_buffers *m,
+                     const struct block_sums *sums);
+
 static void gradient_chunk(void *context, size_t chunk, int worker)
 {
     const struct gradient *g = context;
@@ -127,10 +190,11 @@ static void gradient_chunk(void *context, size_t chunk, int worker)
         used += 4 * sums[b].count;
     }
     memset(m.gradient, 0, used * sizeof(float));
+    tile_fn *tile = is_flat(r) ? gradient_flat : gradient_tile;
     uint32_t tiles = sb_corr_tiles(r, g->b->x->blocks);
     for (uint32_t t = 0; t < tiles; t++)
         for (uint32_t b = 0; b < blocks; b++)
-            gradient_tile(g, sb_corr_tile(r, t), block + b, part, &m, &sums[b]);
+            tile(g, sb_corr_tile(r, t), block + b, part, &m, &sums[b]);
     for (uint32_t b = 0; b < blocks; b++) {
         struct sb_runs rs = sb_sparse_runs(r, block + b, part, 0, NULL);
         fold_stream(&rs, &sums[b], 0, g->dmu);

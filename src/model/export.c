@@ -164,6 +164,7 @@ static const struct {
 } formats[] = {
     {"safetensors-dense", sb_export_safetensors},
     {"npz", sb_export_npz},
+    {"onnx", sb_export_onnx},
 };
 
 sb_status sb_export_write(const struct sb_export *options, const char *format,
@@ -175,7 +176,8 @@ sb_status sb_export_write(const struct sb_export *options, const char *format,
     while (i < n && strcmp(formats[i].name, format) != 0)
         i++;
     if (i == n)
-        return sb_fail(SB_EARG, "there is no format '%s'; want safetensors-dense or npz",
+        return sb_fail(SB_EARG,
+                       "there is no format '%s'; want safetensors-dense, npz or onnx",
                        format);
     if (e.first >= there || e.members > there - e.first)
         return sb_fail(SB_EARG, "there is no member %u; the model has %u, counted from 0",

@@ -1,4 +1,5 @@
-/* export - a model as dense arrays in one file, for PyTorch, NumPy and others.
+/* export - a model as dense arrays in one file, for PyTorch, NumPy and others, or as a
+ * network that ONNX runtimes compute.
  *
  * For each member m and each layer of the architecture in order, in PyTorch's layouts:
  *

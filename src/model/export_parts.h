@@ -29,8 +29,12 @@ sb_status sb_export_each_value(const struct sb_export *e, sb_export_fn *visit,
 /* "draw" or "mean", or "point": a model that has only one set of weights. */
 const char *sb_export_sampling(const struct sb_export *e);
 
+/* What the model is, as texts by name. */
+sb_status sb_export_put_texts(struct sb_st_writer *w, const struct sb_export *e);
+
 /* The formats. Of e->members there is at least one. */
 sb_status sb_export_safetensors(const struct sb_export *e, const char *path);
 sb_status sb_export_npz(const struct sb_export *e, const char *path);
+sb_status sb_export_onnx(const struct sb_export *e, const char *path);
 
 #endif

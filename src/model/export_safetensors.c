@@ -20,14 +20,10 @@ static json_t *members(const struct sb_export *e)
     return array;
 }
 
-static sb_status put_texts(struct sb_st_writer *w, const struct sb_export *e)
+sb_status sb_export_put_texts(struct sb_st_writer *w, const struct sb_export *e)
 {
     const struct sb_model_info *info = &e->model->info;
-    sb_status st = sb_st_writer_meta(w, "format", FORMAT);
-    if (st == SB_OK)
-        st = sb_fields_put_integer(w, "version", VERSION);
-    if (st == SB_OK)
-        st = sb_model_put_info(w, info);
+    sb_status st = sb_model_put_info(w, info);
     if (st == SB_OK)
         st = sb_st_writer_meta(w, "sampling", sb_export_sampling(e));
     if (st == SB_OK)
@@ -53,7 +49,11 @@ sb_status sb_export_safetensors(const struct sb_export *e, const char *path)
     struct sb_file f = {0};
     sb_status st = sb_st_writer_init(&w);
     if (st == SB_OK)
-        st = put_texts(&w, e);
+        st = sb_st_writer_meta(&w, "format", FORMAT);
+    if (st == SB_OK)
+        st = sb_fields_put_integer(&w, "version", VERSION);
+    if (st == SB_OK)
+        st = sb_export_put_texts(&w, e);
     if (st == SB_OK)
         st = sb_export_each(e, list, &w);
     if (st == SB_OK)

@@ -136,8 +136,8 @@ uint32_t sb_model_answers(const struct sb_model_info *i)
     return sb_likelihood_answers(i->likelihood, sb_model_outputs(i));
 }
 
-sb_status sb_model_arch(const struct sb_model_info *i, enum sb_form_role role,
-                        struct sb_arch *out)
+static sb_status build_arch(const struct sb_model_info *i, enum sb_form_role role,
+                            struct sb_arch *out)
 {
     struct sb_form_shape shape = {i->arch,  i->channels,         i->height,
                                   i->width, sb_model_outputs(i), i->likelihood};
@@ -147,9 +147,9 @@ sb_status sb_model_arch(const struct sb_model_info *i, enum sb_form_role role,
 sb_status sb_model_init(struct sb_model *m, const struct sb_model_info *info)
 {
     *m = (struct sb_model){0};
-    sb_status st = sb_model_arch(info, SB_FORM_MEMBER, &m->arch);
+    sb_status st = build_arch(info, SB_FORM_MEMBER, &m->arch);
     if (st == SB_OK)
-        st = sb_model_arch(info, SB_FORM_TRAINED, &m->trained);
+        st = build_arch(info, SB_FORM_TRAINED, &m->trained);
     if (st == SB_OK)
         st = check_info(info);
     return st == SB_OK ? keep_info(m, info) : st;
@@ -247,6 +247,11 @@ sb_status sb_model_add(struct sb_model *m, struct sb_trained *network)
     return SB_OK;
 }
 
+sb_status sb_model_arch(const struct sb_model *m, struct sb_arch *out)
+{
+    return build_arch(&m->info, SB_FORM_MEMBER, out);
+}
+
 sb_status sb_model_net(const struct sb_model *m, uint32_t i,
                        const struct sb_model_plan *p, struct sb_net *net)
 {
@@ -256,7 +261,7 @@ sb_status sb_model_net(const struct sb_model *m, uint32_t i,
     uint32_t *active = sb_malloc(m->arch.weights, sizeof *active);
     struct sb_arch arch = {0};
     sb_status st =
-        active ? sb_model_arch(&m->info, SB_FORM_MEMBER, &arch)
+        active ? sb_model_arch(m, &arch)
                : sb_fail(SB_ENOMEM, "model: no memory for %u layers", m->arch.weights);
     if (st != SB_OK)
         goto done;

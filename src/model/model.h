@@ -94,11 +94,6 @@ static inline uint32_t sb_model_score_rows(const struct sb_model_info *i)
     return i->targets > 0 ? i->targets : 1;
 }
 
-/* The architecture of what is trained, or of a member. The caller calls sb_arch_fini, also
- * after a failure. */
-sb_status sb_model_arch(const struct sb_model_info *i, enum sb_form_role role,
-                        struct sb_arch *out);
-
 struct sb_model {
     struct sb_model_info info;
     struct sb_arch arch;        /* owned: of a member, a plain network */
@@ -150,6 +145,9 @@ struct sb_model_plan {
     bool input_gradient; /* keep the gradient of the images */
     bool gauss;          /* for activation noise; else a point net, for means and draws */
 };
+
+/* The architecture of a member, anew. The caller calls sb_arch_fini, also after a failure. */
+sb_status sb_model_arch(const struct sb_model *m, struct sb_arch *out);
 
 /* A network that members like member `i` fit into; nothing is loaded yet. The caller
  * calls sb_net_fini, also after a failure. */

@@ -383,6 +383,7 @@ static bool band_fits(const struct sb_arch *a, uint32_t bands)
         if (n->kind == SB_NODE_MEAN_POOL)
             return true;
         if (n->kind == SB_NODE_MAX_POOL || n->kind == SB_NODE_FLATTEN ||
+            n->kind == SB_NODE_MASK || /* which has whole planes */
             n->height % bands ||
             (n->kind == SB_NODE_WEIGHT && !sb_conv_band(&copy, bands)))
             return false;

@@ -8,6 +8,7 @@
 #include "base/fmath.h"
 #include "kernels/kernels.h"
 #include "kernels/loss.h"
+#include "kernels/spread.h"
 
 /* ---- categorical --------------------------------------------------------------------- */
 
@@ -27,7 +28,7 @@ static void answer_classes(const struct sb_env *env,
     sb_softmax(env, head->answer);
 }
 
-static sb_status loss_of_classes(const struct sb_env *env,
+static sb_status loss_of_classes(const struct sb_env *env, const struct sb_shards *shards,
                                  const struct sb_likelihood_head *head,
                                  const struct sb_truth *truth, double *loss,
                                  struct sb_act *d, float *dnoise)
@@ -36,7 +37,7 @@ static sb_status loss_of_classes(const struct sb_env *env,
     if (!truth->label)
         return sb_fail(SB_EARG, "loss: classes need labels, and there are none");
     copy_outputs(head);
-    return sb_loss_softmax(env, head->answer, truth->label, loss, d);
+    return sb_loss_softmax(env, shards, head->answer, truth->label, loss, d);
 }
 
 /* ---- Gaussians ----------------------------------------------------------------------- */
@@ -91,23 +92,36 @@ static void answer_outcomes(const struct sb_env *env,
         }
 }
 
-/* What a batch adds up to. */
+/* What the rows of a shard add up to. */
 struct sums {
     double loss[SB_PARTIALS], noise[SB_PARTIALS];
 };
 
-/* The rows of one block, one target: y is that of the block's first row. */
-static void add_block(const struct sb_act *outputs, uint32_t block, const struct cell *c,
-                      const float *y, uint32_t targets, float *dmean, float *dlog,
-                      struct sums *sum)
+/* One target of a batch, and where its gradients go. */
+struct target {
+    const struct sb_likelihood_head *head;
+    const float *y; /* that of row 0; the next row's is `targets` further */
+    uint32_t number, targets;
+    uint32_t rows;    /* of the whole batch */
+    struct sb_act *d; /* NULL: not wanted */
+};
+
+/* The rows of one block. */
+static void add_block(const struct target *t, uint32_t block, struct sums *sum)
 {
-    uint32_t lanes = sb_act_lanes(outputs, block);
-    float scale = 1.0f / (float)outputs->batch;
+    const struct sb_act *x = t->head->outputs;
+    struct cell c = cell_of(t->head, block, t->number, t->targets);
+    const float *y = t->y + (size_t)block * x->lanes * t->targets;
+    float *dmean = t->d ? sb_act_plane(t->d, block, t->number) : NULL;
+    float *dlog =
+        t->d && c.log_variance ? sb_act_plane(t->d, block, t->targets + t->number) : NULL;
+    uint32_t lanes = sb_act_lanes(x, block);
+    float scale = 1.0f / (float)t->rows;
     float loss[SB_MAX_LANES] = {0}, noise[SB_MAX_LANES] = {0};
     for (uint32_t l = 0; l < lanes; l++) {
-        float log_v = log_variance_of(c, l), v = sb_exp(log_v);
-        float miss = y[(size_t)l * targets] - c->mean[l], share = miss * miss / v;
-        bool inside = !c->log_variance || log_v == c->log_variance[l];
+        float log_v = log_variance_of(&c, l), v = sb_exp(log_v);
+        float miss = y[(size_t)l * t->targets] - c.mean[l], share = miss * miss / v;
+        bool inside = !c.log_variance || log_v == c.log_variance[l];
         loss[l] = 0.5f * (log_2pi + log_v + share);
         noise[l] = 0.5f * (1.0f - share);
         if (dmean)
@@ -115,14 +129,44 @@ static void add_block(const struct sb_act *outputs, uint32_t block, const struct
         if (dlog)
             dlog[l] = inside ? noise[l] * scale : 0.0f;
     }
-    for (uint32_t l = lanes; l < outputs->lanes; l++) {
+    for (uint32_t l = lanes; l < x->lanes; l++) {
         if (dmean)
             dmean[l] = 0.0f;
         if (dlog)
             dlog[l] = 0.0f;
     }
-    sb_partials_add(sum->loss, block, outputs->lanes, lanes, loss);
-    sb_partials_add(sum->noise, block, outputs->lanes, lanes, noise);
+    sb_partials_add(sum->loss, block, x->lanes, lanes, loss);
+    sb_partials_add(sum->noise, block, x->lanes, lanes, noise);
+}
+
+/* Sums of the losses and of the noise's gradients over the batch, wherever its rows are. */
+static sb_status add_target(const struct sb_shards *shards, const struct target *t,
+                            double *loss, double *noise)
+{
+    const struct sb_act *x = t->head->outputs;
+    uint32_t n = sb_shards_of(shards, x->batch), begin, end;
+    struct sb_spread *spread = shards ? shards->spread : NULL;
+    struct sb_tree_sums sums = {.tree.parts = 0};
+    for (uint32_t i = 0; i < n; i++) {
+        struct sums shard = {0};
+        sb_shards_blocks(shards, x, i, &begin, &end);
+        for (uint32_t b = begin; b < end; b++)
+            add_block(t, b, &shard);
+        sb_tree_sums_push(&sums, (struct sb_subtree){0, (shards ? shards->first : 0) + i},
+                          sb_partials_fold(shard.loss), sb_partials_fold(shard.noise));
+    }
+    if (spread) {
+        memcpy(sb_spread_begin(spread, 1), sums.sum,
+               sums.tree.parts * sizeof sums.sum[0]);
+        sb_status st = sb_spread_gather(spread, "losses");
+        if (st != SB_OK)
+            return st;
+        sb_spread_sum(spread, 0, &sums);
+    }
+    sb_tree_sums_end(&sums);
+    *loss = sums.sum[0][0];
+    *noise = sums.sum[0][1];
+    return SB_OK;
 }
 
 /* The gradient of a shared log-variance. Beyond its bounds only the way back counts. */
@@ -149,31 +193,29 @@ static sb_status check(const struct sb_act *outputs, const struct sb_truth *trut
 }
 
 static sb_status loss_of_outcomes(const struct sb_env *env,
+                                  const struct sb_shards *shards,
                                   const struct sb_likelihood_head *head,
                                   const struct sb_truth *truth, double *loss,
                                   struct sb_act *d, float *dnoise)
 {
     const struct sb_act *x = head->outputs;
     uint32_t targets = head->noise ? x->channels : x->channels / 2;
+    uint32_t rows = sb_shards_rows(shards, x->batch);
     sb_status st = check(x, truth, d);
-    if (st != SB_OK)
-        return st;
     *loss = 0.0;
-    for (uint32_t t = 0; t < targets; t++) {
-        struct sums sum = {0};
-        for (uint32_t b = 0; b < x->blocks; b++) {
-            struct cell c = cell_of(head, b, t, targets);
-            const float *y = truth->target + (size_t)b * x->lanes * targets + t;
-            float *dlog = d && c.log_variance ? sb_act_plane(d, b, targets + t) : NULL;
-            add_block(x, b, &c, y, targets, d ? sb_act_plane(d, b, t) : NULL, dlog, &sum);
-        }
-        *loss += sb_partials_fold(sum.loss) / x->batch;
+    for (uint32_t t = 0; t < targets && st == SB_OK; t++) {
+        struct target target = {head, truth->target + t, t, targets, rows, d};
+        double one, noise;
+        st = add_target(shards, &target, &one, &noise);
+        if (st != SB_OK)
+            return st;
+        *loss += one / rows;
         if (dnoise && head->noise)
-            dnoise[t] +=
-                noise_gradient(head->noise[t], sb_partials_fold(sum.noise) / x->batch);
+            dnoise[t] += noise_gradient(head->noise[t], noise / rows);
     }
-    answer_outcomes(env, head);
-    return SB_OK;
+    if (st == SB_OK)
+        answer_outcomes(env, head);
+    return st;
 }
 
 /* ---- the table ----------------------------------------------------------------------- */

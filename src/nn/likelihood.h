@@ -22,6 +22,7 @@
 #include "base/env.h"
 #include "base/status.h"
 #include "kernels/act.h"
+#include "kernels/shards.h"
 
 enum sb_likelihood_kind {
     SB_LIKELIHOOD_CATEGORICAL,
@@ -49,12 +50,12 @@ struct sb_likelihood {
     uint32_t answers; /* ... numbers of the answer ... */
     uint32_t noise;   /* ... and parameters that belong to no node */
     void (*answer)(const struct sb_env *env, const struct sb_likelihood_head *head);
-    /* The answer, too. truth: of this head's rows. d, if not NULL, receives the gradient with
+    /* The answer, too. shards: of the batch; NULL: its rows are one. truth: of this head's rows. d, if not NULL, receives the gradient with
      * respect to the outputs, zero in the padding lanes; dnoise [targets], if not NULL, is
      * added to. */
-    sb_status (*loss)(const struct sb_env *env, const struct sb_likelihood_head *head,
-                      const struct sb_truth *truth, double *loss, struct sb_act *d,
-                      float *dnoise);
+    sb_status (*loss)(const struct sb_env *env, const struct sb_shards *shards,
+                      const struct sb_likelihood_head *head, const struct sb_truth *truth,
+                      double *loss, struct sb_act *d, float *dnoise);
 };
 
 const struct sb_likelihood *sb_likelihood_row(enum sb_likelihood_kind kind);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "kernels/spread.h"
 #include "nn/fuse.h"
 #include "nn/plan.h"
 #include "nn/rows.h"
@@ -25,7 +26,7 @@ static sb_status norm_init(struct sb_net_norm *m, uint32_t channels)
     for (size_t i = 0; i < NORM_ARRAYS; i++)
         *array[i] = m->memory + i * channels;
     m->norm.channels = channels;
-    m->norm.epsilon = 1e-5f;
+    m->norm.epsilon = SB_NORM_EPSILON;
     m->norm.momentum = 0.1f;
     return SB_OK;
 }
@@ -139,17 +140,25 @@ sb_status sb_net_init(struct sb_net *n, const struct sb_net_options *o)
     *n = (struct sb_net){.lanes = o->lanes,
                          .max_batch = o->max_batch,
                          .threads = o->threads,
+                         .shards.width = o->shard,
                          .shares = o->shared != NULL};
     if (o->max_batch == 0 || o->threads < 1)
         return sb_fail(SB_EARG,
                        "a network for batches of %u on %d threads: both at least 1",
                        o->max_batch, o->threads);
+    if (o->shard % SB_PARTIALS != 0)
+        return sb_fail(SB_EARG, "shards of %u rows: want a multiple of %d", o->shard,
+                       SB_PARTIALS);
     sb_status st = init_arch(n, o);
     if (st == SB_OK)
         st = init_arrays(n);
     if (st != SB_OK)
         return st;
     bool predicts = o->inference || o->single || o->parameters || o->shared;
+    if (!predicts)
+        st = sb_net_plan_share(n, o);
+    if (st != SB_OK)
+        return st;
     if (predicts)
         sb_net_fuse(n);
     else
@@ -162,9 +171,11 @@ sb_status sb_net_init(struct sb_net *n, const struct sb_net_options *o)
     st = sb_net_plan(n, o->gauss, predicts, o->input_gradient);
     if (st == SB_OK)
         st = sb_net_plan_scratch(n, o);
+    if (st == SB_OK && !predicts)
+        st = sb_net_plan_sums(n);
     if (st != SB_OK)
         return st;
-    sb_net_set_batch(n, n->max_batch);
+    sb_net_set_rows(n, n->spread ? o->max_batch : n->max_batch);
     if (o->shared)
         sb_net_share(n, &o->shared[0]);
     return SB_OK;
@@ -207,6 +218,9 @@ void sb_net_fini(struct sb_net *n)
     sb_free(n->affine);
     sb_free(n->values);
     sb_free(n->gradients);
+    sb_free(n->sums);
+    sb_spread_fini(n->spread);
+    sb_free(n->spread);
     sb_arch_fini(&n->arch);
     *n = (struct sb_net){0};
 }
@@ -291,6 +305,25 @@ void sb_net_set_batch(struct sb_net *n, uint32_t batch)
         sb_act_set_batch(&n->head[i].answer, batch);
     }
     n->input = n->node[0].y;
+    if (!n->spread)
+        n->shards.rows = batch;
+}
+
+uint32_t sb_net_share_of(const struct sb_net *n, uint32_t rows, uint32_t *first)
+{
+    *first = 0;
+    return n->spread ? sb_spread_rows(n->spread, rows, first) : rows;
+}
+
+void sb_net_set_rows(struct sb_net *n, uint32_t rows)
+{
+    uint32_t first;
+    sb_net_set_batch(n, sb_net_share_of(n, rows, &first));
+    if (!n->spread)
+        return;
+    n->shards.rows = rows;
+    n->shards.first = first / n->shards.width;
+    sb_spread_set(n->spread, rows);
 }
 
 struct sb_act sb_net_head_view(const struct sb_net *n, const struct sb_act *a, uint32_t i)

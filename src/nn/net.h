@@ -28,6 +28,7 @@
 #include "base/status.h"
 #include "kernels/act.h"
 #include "kernels/norm.h"
+#include "kernels/shards.h"
 #include "nn/arch.h"
 #include "nn/param.h"
 #include "tensor/weight.h"
@@ -95,11 +96,16 @@ struct sb_net {
     struct sb_act input;         /* a view of the first node's value */
     struct sb_net_head *head;    /* [arch.heads] */
     uint32_t lanes, max_batch;
-    bool trained;  /* the last forward used batch statistics: backward follows them */
-    bool sampled;  /* ... drew noise */
-    bool shares;   /* what weight[] and norm[] point to is another net's */
-    int threads;   /* scratch is there for this many */
-    void *scratch; /* owned */
+    struct sb_shards shards; /* of the batch */
+    struct sb_spread
+        *spread;       /* owned: of batches that several processes share; NULL: none */
+    float *sums;       /* owned: [places of their tree - 1][sum_floats] */
+    size_t sum_floats; /* of the longest array that is summed over shards */
+    bool trained;      /* the last forward used batch statistics: backward follows them */
+    bool sampled;      /* ... drew noise */
+    bool shares;       /* what weight[] and norm[] point to is another net's */
+    int threads;       /* scratch is there for this many */
+    void *scratch;     /* owned */
     float
         *affine; /* owned: the scale and shift of one norm; NULL: of a net that trains */
     float *values;    /* owned: values and slopes */
@@ -116,6 +122,10 @@ struct sb_net_options {
     enum sb_likelihood_kind likelihood; /* of a name's; what is made has its own */
     uint32_t lanes;                     /* of the kernels it will run on: kernels.h */
     uint32_t max_batch;
+    uint32_t shard; /* rows of a shard (shards.h); 0: a batch is one */
+    const struct sb_comm
+        *comm; /* processes that share every training batch; NULL: one. The
+                                 * net is then planned for its share of max_batch rows */
     int threads;
     bool gauss;
     bool inference;         /* no memory for gradients: forward only */
@@ -150,6 +160,13 @@ void sb_net_refresh(const struct sb_env *env, struct sb_net *n);
 
 /* Images in the next forward; at most max_batch. */
 void sb_net_set_batch(struct sb_net *n, uint32_t batch);
+
+/* The next batch has so many rows over all processes that share it; images here are the
+ * share that sb_net_share_of says. For one process that is sb_net_set_batch. */
+void sb_net_set_rows(struct sb_net *n, uint32_t rows);
+
+/* Of a batch of so many rows, those that belong here: [*first, *first + return). */
+uint32_t sb_net_share_of(const struct sb_net *n, uint32_t rows, uint32_t *first);
 
 /* The next forward reads x, which must stay until backward is done; at most max_batch
  * images of the network's shape. */

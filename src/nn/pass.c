@@ -37,10 +37,11 @@ static sb_status forward_norm(const struct sb_env *env, struct sb_net *n, uint32
                               const struct sb_pass *p)
 {
     const struct sb_arch_node *d = &n->arch.node[i];
-    struct sb_norm *m = &n->norm[n->node[i].param].norm;
+    struct sb_norm norm = n->norm[n->node[i].param].norm, *m = &norm;
     const struct sb_act *x = &n->node[d->in].y;
     const struct sb_act *other = d->other == SB_NODE_NONE ? NULL : &n->node[d->other].y;
     int flags = d->relu ? SB_NORM_RELU : 0;
+    norm.shards = &n->shards;
     return p->training ? sb_norm_train(env, m, x, other, &n->node[i].y, flags)
                        : sb_norm_infer(env, m, x, other, &n->node[i].y, flags);
 }
@@ -133,7 +134,7 @@ sb_status sb_net_loss(const struct sb_env *env, struct sb_net *n,
             .label = truth->label ? truth->label + first : NULL,
             .target = truth->target ? truth->target + first * targets : NULL};
         double mean;
-        st = sb_likelihood_row(kind)->loss(env, &head, &of_head, &mean,
+        st = sb_likelihood_row(kind)->loss(env, &n->shards, &head, &of_head, &mean,
                                            n->gradients ? &d : NULL, n->noise.gradient);
         *loss += st == SB_OK ? mean : 0.0;
     }
@@ -169,6 +170,9 @@ static sb_status backward_weight(const struct backward *b, uint32_t i)
         .slope = w->gauss ? &node->slope : NULL,
         .dx = node->in_wanted ? &in->dy : NULL,
         .add = node->add_in,
+        .shards = &n->shards,
+        .sums = n->sums,
+        .stride = n->sum_floats,
     };
     sb_status st = sb_weight_backward(b->env, w, &wb, n->scratch);
     if (st == SB_OK && b->visit)
@@ -182,6 +186,7 @@ static sb_status backward_norm(const struct backward *b, uint32_t i)
     const struct sb_arch_node *d = &n->arch.node[i];
     struct sb_net_node *node = &n->node[i], *in = &n->node[d->in];
     struct sb_net_norm *m = &n->norm[node->param];
+    struct sb_norm norm = m->norm;
     struct sb_norm_backward nb = {
         .dy = &node->dy,
         .y = d->relu ? &node->y : NULL,
@@ -200,7 +205,8 @@ static sb_status backward_norm(const struct backward *b, uint32_t i)
         nb.residual = NULL;
         nb.y = NULL;
     }
-    return sb_norm_backward(b->env, &m->norm, &nb);
+    norm.shards = &n->shards;
+    return sb_norm_backward(b->env, &norm, &nb);
 }
 
 static sb_status backward_node(const struct backward *b, uint32_t i)
@@ -227,8 +233,7 @@ static sb_status backward_node(const struct backward *b, uint32_t i)
     case SB_NODE_MEAN_POOL:
         return sb_pool_mean_backward(b->env, &node->dy, &in->dy);
     case SB_NODE_SCALE:
-        sb_scale_backward(b->env, n, i);
-        return SB_OK;
+        return sb_scale_backward(b->env, n, i);
     case SB_NODE_MASK:
         sb_mask_backward(b->env, n, i);
         return SB_OK;

@@ -9,7 +9,9 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "kernels/spread.h"
 #include "nn/fuse.h"
+#include "nn/rows.h"
 
 /* ---- values -------------------------------------------------------------------------- */
 
@@ -328,6 +330,14 @@ static bool place_gradient(struct sb_net *n, struct buffers *s, uint32_t i,
     return false;
 }
 
+/* Whether node i reads the images, or is a weight that reads a view of them. */
+static bool reads_images(const struct sb_arch *a, uint32_t i)
+{
+    uint32_t in = a->node[i].in;
+    return in == 0 || (a->node[i].kind == SB_NODE_WEIGHT && a->node[in].in == 0 &&
+                       a->node[in].kind == SB_NODE_FLATTEN);
+}
+
 /* Walks backwards, as the gradients will be computed. */
 static void plan_gradients(struct sb_net *n, struct buffers *s, bool input_gradient)
 {
@@ -338,13 +348,15 @@ static void plan_gradients(struct sb_net *n, struct buffers *s, bool input_gradi
         const struct sb_arch_node *d = &n->arch.node[i];
         struct sb_net_node *node = &n->node[i];
         uint32_t own = s->of[i];
+        if (own == SB_NODE_NONE) /* a view of the images, whose gradient nobody wants */
+            continue;
         bool norm = d->kind == SB_NODE_NORM, residual = norm && d->other != SB_NODE_NONE;
         /* A norm's residual takes over the buffer; else the input may. */
         bool overwrites =
             (norm && !residual) || d->kind == SB_NODE_SCALE || d->kind == SB_NODE_MASK;
         /* what an addition passed on may be another node's gradient, too */
         bool stays = in_place(d->kind) || (overwrites && s->b[own].users == 1);
-        node->in_wanted = d->in != 0 || input_gradient;
+        node->in_wanted = input_gradient || !reads_images(&n->arch, i);
         if (d->other != SB_NODE_NONE)
             node->add_other = place_gradient(n, s, d->other, own);
         if (node->in_wanted)
@@ -399,6 +411,61 @@ static size_t scratch_of(const struct sb_net *n)
         most = bytes > most ? bytes : most;
     }
     return most;
+}
+
+/* Floats of the longest array that is summed over shards. */
+static size_t longest_sum(const struct sb_net *n)
+{
+    size_t most = 0;
+    for (uint32_t i = 0; i < n->arch.weights; i++) {
+        size_t floats = sb_weight_gradient_floats(&n->weight[i]);
+        most = floats > most ? floats : most;
+    }
+    for (uint32_t i = 0; i < n->arch.nodes; i++) {
+        const struct sb_arch_node *d = &n->arch.node[i];
+        size_t floats = d->kind == SB_NODE_SCALE ? sb_scale_gradient_floats(d) : 0;
+        most = floats > most ? floats : most;
+    }
+    return most;
+}
+
+sb_status sb_net_plan_share(struct sb_net *n, const struct sb_net_options *o)
+{
+    uint32_t first;
+    if (sb_comm_size(o->comm) < 2)
+        return SB_OK;
+    n->spread = sb_calloc(1, sizeof *n->spread);
+    if (!n->spread)
+        return sb_fail(SB_ENOMEM, "no memory to share batches");
+    sb_status st = sb_spread_init(n->spread, o->comm, o->shard, o->max_batch);
+    if (st != SB_OK)
+        return st;
+    n->shards.spread = n->spread;
+    n->max_batch = sb_spread_rows(n->spread, o->max_batch, &first);
+    n->shards.first = first / o->shard;
+    return SB_OK;
+}
+
+static sb_status plan_exchange(struct sb_net *n)
+{
+    size_t sums = 1; /* the loss */
+    for (uint32_t i = 0; i < n->arch.norms; i++)
+        sums = n->norm[i].norm.channels > sums ? n->norm[i].norm.channels : sums;
+    return n->spread ? sb_spread_reserve(n->spread, sums, n->sum_floats) : SB_OK;
+}
+
+sb_status sb_net_plan_sums(struct sb_net *n)
+{
+    uint32_t places =
+        sb_tree_places(n->shards.first, sb_shards_of(&n->shards, n->max_batch));
+    n->sum_floats = longest_sum(n);
+    sb_status st = plan_exchange(n);
+    if (st != SB_OK || places < 2)
+        return st;
+    n->sums = sb_calloc(places - 1, n->sum_floats * sizeof *n->sums);
+    return n->sums ? SB_OK
+                   : sb_fail(SB_ENOMEM, "no memory for gradients of shards: %zu MB",
+                             (places - 1) * n->sum_floats * sizeof *n->sums >> 20);
 }
 
 sb_status sb_net_plan_scratch(struct sb_net *n, const struct sb_net_options *o)

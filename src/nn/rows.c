@@ -15,19 +15,26 @@
 
 sb_status sb_scale_init(struct sb_net_scale *s, const struct sb_arch_node *d)
 {
-    size_t n = (size_t)d->scale.members * d->channels, kinds = 1, at = 0;
-    float **array[] = {&s->mu,   &s->dmu,   &s->mu_momentum,
-                       &s->rho,  &s->drho,  &s->rho_momentum,
-                       &s->bias, &s->dbias, &s->bias_momentum};
-    kinds += d->scale.gauss ? 1 : 0;
-    kinds += d->bias ? 1 : 0;
-    s->memory = sb_calloc(3 * kinds * n, sizeof(float));
+    size_t n = (size_t)d->scale.members * d->channels, at = 0;
+    float **array[] = {&s->mu,          &s->rho,          &s->bias,
+                       &s->dmu,         &s->drho,         &s->dbias,
+                       &s->mu_momentum, &s->rho_momentum, &s->bias_momentum};
+    const bool there[] = {true, d->scale.gauss, d->bias};
+    s->memory = sb_calloc(3 * sb_scale_gradient_floats(d), sizeof(float));
     if (!s->memory)
         return sb_fail(SB_ENOMEM, "no memory for the scales of %s", d->name);
     for (size_t i = 0; i < 9; i++)
-        if (i < 3 || (i < 6 ? d->scale.gauss : d->bias))
+        if (there[i % 3])
             *array[i] = s->memory + n * at++;
     return SB_OK;
+}
+
+size_t sb_scale_gradient_floats(const struct sb_arch_node *d)
+{
+    size_t kinds = 1;
+    kinds += d->scale.gauss ? 1 : 0;
+    kinds += d->bias ? 1 : 0;
+    return kinds * d->scale.members * d->channels;
 }
 
 void sb_scale_fini(struct sb_net_scale *s)
@@ -93,12 +100,13 @@ static void draw_noise(struct sb_net_scale *s, const struct sb_pass *p, uint32_t
         }
 }
 
+/* first: the number of the first row here; each: rows of a member. */
 static void spread_factors(const struct sb_net_scale *s, const struct sb_act *eps,
-                           uint32_t each)
+                           uint32_t first, uint32_t each)
 {
     uint32_t channels = s->factor.channels;
     for (uint32_t i = 0; i < s->factor.batch; i++) {
-        size_t at = (size_t)(i / each) * channels;
+        size_t at = (size_t)((first + i) / each) * channels;
         for (uint32_t c = 0; c < channels; c++, at++) {
             float f = s->mu[at];
             if (eps)
@@ -117,8 +125,9 @@ sb_status sb_scale_forward(const struct sb_env *env, struct sb_net *n, uint32_t 
     uint32_t index = n->node[i].param, members = d->scale.members;
     struct sb_net_scale *s = &n->scale[index];
     const struct sb_act *x = &n->node[d->in].y, *eps = NULL;
-    if (x->batch % members)
-        return sb_fail(SB_EARG, "%u rows are not those of %u members", x->batch, members);
+    uint32_t rows = sb_shards_rows(&n->shards, x->batch);
+    if (rows % members)
+        return sb_fail(SB_EARG, "%u rows are not those of %u members", rows, members);
     if (d->scale.gauss && p->sample) {
         if (p->scale_eps)
             memcpy(s->eps.data, p->scale_eps[index]->data,
@@ -127,35 +136,77 @@ sb_status sb_scale_forward(const struct sb_env *env, struct sb_net *n, uint32_t 
             draw_noise(s, p, index);
         eps = &s->eps;
     }
-    spread_factors(s, eps, x->batch / members);
+    spread_factors(s, eps, sb_shards_row(&n->shards), rows / members);
     sb_rows_scale(env, x, &s->factor, s->bias ? &s->shift : NULL, &n->node[i].y);
     return SB_OK;
 }
 
-/* Gradients of the factors, from those of the rows; the deviation's is left as that of the
- * variance, as sb_params_gradient takes it. */
-static void sum_rows(struct sb_net_scale *s, uint32_t each, uint32_t channels,
-                     uint32_t members, bool noisy)
+/* Rows [begin, end) of those here. */
+struct row_range {
+    uint32_t begin, end;
+};
+
+/* Gradients of one factor, from those of rows; the deviation's is left as that of the
+ * variance, as sb_params_gradient takes it. to: where dmu begins, the others as in s. */
+static void sum_factor(const struct sb_net_scale *s, size_t at, uint32_t c,
+                       struct row_range r, bool noisy, float *to)
 {
-    for (uint32_t m = 0; m < members; m++)
-        for (uint32_t c = 0; c < channels; c++) {
-            double mu = 0.0, sd = 0.0, bias = 0.0;
-            size_t at = (size_t)m * channels + c;
-            for (uint32_t i = m * each; i < (m + 1) * each; i++) {
-                double g = (double)*element(&s->dfactor, i, c);
-                mu += g;
-                sd += noisy ? g * (double)*element(&s->eps, i, c) : 0.0;
-                bias += s->bias ? (double)*element(&s->dshift, i, c) : 0.0;
-            }
-            s->dmu[at] = (float)mu;
-            if (s->rho)
-                s->drho[at] = (float)(sd / (2.0 * (double)sb_softplus(s->rho[at])));
-            if (s->bias)
-                s->dbias[at] = (float)bias;
-        }
+    double mu = 0.0, sd = 0.0, bias = 0.0;
+    for (uint32_t i = r.begin; i < r.end; i++) {
+        double g = (double)*element(&s->dfactor, i, c);
+        mu += g;
+        sd += noisy ? g * (double)*element(&s->eps, i, c) : 0.0;
+        bias += s->bias ? (double)*element(&s->dshift, i, c) : 0.0;
+    }
+    to[at] = (float)mu;
+    if (s->rho)
+        to[s->drho - s->dmu + (ptrdiff_t)at] =
+            (float)(sd / (2.0 * (double)sb_softplus(s->rho[at])));
+    if (s->bias)
+        to[s->dbias - s->dmu + (ptrdiff_t)at] = (float)bias;
 }
 
-void sb_scale_backward(const struct sb_env *env, struct sb_net *n, uint32_t i)
+static uint32_t within(uint32_t x, uint32_t low, uint32_t high)
+{
+    return x < low ? low : x > high ? high : x;
+}
+
+/* All factors' gradients of rows r; of members that have none of these, 0. */
+static void sum_rows(const struct sb_net *n, uint32_t node, struct row_range r, float *to)
+{
+    const struct sb_arch_node *d = &n->arch.node[node];
+    const struct sb_net_scale *s = &n->scale[n->node[node].param];
+    uint32_t first = sb_shards_row(&n->shards), low = first + r.begin,
+             high = first + r.end;
+    uint32_t each = sb_shards_rows(&n->shards, s->factor.batch) / d->scale.members;
+    bool noisy = d->scale.gauss && n->sampled;
+    for (uint32_t m = 0; m < d->scale.members; m++) {
+        struct row_range own = {within(m * each, low, high) - first,
+                                within((m + 1) * each, low, high) - first};
+        for (uint32_t c = 0; c < d->channels; c++)
+            sum_factor(s, (size_t)m * d->channels + c, c, own, noisy, to);
+    }
+}
+
+/* Their sum over shards. */
+static sb_status fold_rows(const struct sb_env *env, struct sb_net *n, uint32_t node)
+{
+    const struct sb_net_scale *s = &n->scale[n->node[node].param];
+    struct sb_fold f = {.n = sb_scale_gradient_floats(&n->arch.node[node]),
+                        .first = s->dmu,
+                        .more = n->sums,
+                        .stride = n->sum_floats};
+    uint32_t rows = s->factor.batch, shards = sb_shards_of(&n->shards, rows);
+    uint32_t width = n->shards.width;
+    for (uint32_t i = 0; i < shards; i++) {
+        struct row_range r = {i * width, i + 1 < shards ? (i + 1) * width : rows};
+        sum_rows(n, node, r, sb_fold_next(&f));
+        sb_fold_push(env, &f, (struct sb_subtree){0, n->shards.first + i});
+    }
+    return sb_fold_end(env, &n->shards, &f, "gradients of scales");
+}
+
+sb_status sb_scale_backward(const struct sb_env *env, struct sb_net *n, uint32_t i)
 {
     const struct sb_arch_node *d = &n->arch.node[i];
     struct sb_net_node *node = &n->node[i], *in = &n->node[d->in];
@@ -168,8 +219,7 @@ void sb_scale_backward(const struct sb_env *env, struct sb_net *n, uint32_t i)
                                  .dfactor = &s->dfactor,
                                  .dshift = s->bias ? &s->dshift : NULL};
     sb_rows_scale_backward(env, &b);
-    sum_rows(s, in->y.batch / d->scale.members, d->channels, d->scale.members,
-             d->scale.gauss && n->sampled);
+    return fold_rows(env, n, i);
 }
 
 /* ---- masks --------------------------------------------------------------------------- */

@@ -19,14 +19,10 @@ enum { WIDEST_BYTES = 1 << 20 };
 static sb_status init_net(const struct sb_predictor *p, uint32_t images, int threads,
                           bool single, struct sb_net *out)
 {
-    const struct sb_model_info *info = &p->model->info;
+    struct sb_arch arch;
+    sb_status st = sb_model_arch(p->model, &arch);
     struct sb_net_options net = {
-        .arch = info->arch,
-        .channels = info->channels,
-        .height = info->height,
-        .width = info->width,
-        .classes = sb_model_outputs(info),
-        .likelihood = info->likelihood,
+        .made = &arch,
         .lanes = p->env.kernels->lanes,
         .max_batch = images,
         .threads = threads,
@@ -36,7 +32,10 @@ static sb_status init_net(const struct sb_predictor *p, uint32_t images, int thr
         .shared = p->loaded->member,
         .shared_count = p->loaded->members,
     };
-    return sb_net_init(out, &net);
+    if (st == SB_OK)
+        st = sb_net_init(out, &net);
+    sb_arch_fini(&arch);
+    return st;
 }
 
 /* Whether this predictor draws weights itself; a single draw comes with what is loaded. */

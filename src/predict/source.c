@@ -82,7 +82,7 @@ sb_status sb_predict_run(const struct sb_predict *p, float *answers, int32_t *la
     struct sb_net *net = p->net;
     struct buffers b;
     sb_status st = init_buffers(&b, net);
-    for (uint32_t at = 0; at < p->n && st == SB_OK; at += net->max_batch) {
+    for (uint32_t at = p->first; at < p->n && st == SB_OK; at += net->max_batch) {
         uint32_t count = p->n - at < net->max_batch ? p->n - at : net->max_batch;
         struct sb_pass pass = {.sample = p->noise,
                                .seed = p->seed,

@@ -34,6 +34,7 @@ struct sb_predict {
     struct sb_net *net;
     const struct sb_batch_source *source;
     const uint32_t *index; /* [n] examples; NULL: the first n */
+    uint32_t first; /* those before it are left out: their answers stay as they are */
     uint32_t n;
     bool noise; /* activation noise per input instead of the weights' mean */
     uint64_t seed;

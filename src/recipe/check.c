@@ -5,6 +5,7 @@
 
 #include "base/rng.h"
 #include "files/image.h"
+#include "kernels/shards.h"
 #include "recipe/options.h"
 
 static sb_status check_data(const struct sb_config_data *d)
@@ -58,13 +59,19 @@ static sb_status check_members(const struct sb_method *row, uint32_t members)
     return SB_OK;
 }
 
+/* Rows of a batch that an example is in. */
+static uint32_t rows_each(const struct sb_method *row, const struct sb_config_method *m)
+{
+    bool copies = row->form == SB_FORM_BATCH_ENSEMBLE || row->form == SB_FORM_RANK_1;
+    return row->form == SB_FORM_MIMO ? m->repetitions : copies ? m->members : 1;
+}
+
 /* Rows of a batch are counted in 32 bits, and buffers are made for all of them. */
 static sb_status check_rows(const struct sb_method *row, const struct sb_config *c)
 {
     const uint64_t most = 65536, batch = c->train.batch;
     bool mimo = row->form == SB_FORM_MIMO;
-    bool copies = row->form == SB_FORM_BATCH_ENSEMBLE || row->form == SB_FORM_RANK_1;
-    uint64_t times = mimo ? c->method.repetitions : copies ? c->method.members : 1;
+    uint64_t times = rows_each(row, &c->method);
     if (batch * times <= most)
         return SB_OK;
     return sb_fail(
@@ -158,4 +165,16 @@ sb_status sb_recipe_check(const struct sb_recipe *r)
     if (st == SB_OK)
         st = check_train(r->method, &r->config);
     return st;
+}
+
+/* Shards: as many as a full batch has. What was asked for is kept, should the batch change
+ * and the recipe be resolved again. */
+void sb_recipe_limit(struct sb_recipe *r)
+{
+    uint32_t *shards = &r->config.train.shards;
+    uint32_t rows = r->config.train.batch * rows_each(r->method, &r->config.method);
+    if (*shards != r->shards)
+        r->shards_asked = *shards;
+    struct sb_shards s = {.width = sb_shards_width(rows, r->shards_asked, SB_PARTIALS)};
+    *shards = r->shards = sb_shards_of(&s, rows);
 }

@@ -160,6 +160,8 @@ enum sb_config_divergence {
 
 struct sb_config_train {
     uint32_t batch;
+    uint32_t shards; /* of a batch, see kernels/shards.h; after sb_recipe_resolve, as many
+                      * as a full batch has */
     uint32_t seed;
     uint32_t limit;   /* use only the first so many training examples; 0: all */
     uint32_t threads; /* 0: as many as there are processors */

@@ -163,6 +163,8 @@ static const struct sb_option table[] = {
          "treenet: first block or layer of a branch; empty: the last quarter"),
 
     COUNT(train.batch, 0, 1, 65536, "128", "images a step"),
+    COUNT(train.shards, 0, 1, 4096, "1",
+          "parts of a batch, summed apart: the most processes that can share a step"),
     COUNT(train.seed, 0, 0, UINT32_MAX, "1", "all randomness follows from it"),
     COUNT(train.limit, 0, 0, 1e9, "0", "use only the first so many examples; 0: all"),
     COUNT(train.threads, SB_OPTION_FREE, 0, 4096, "0",
@@ -328,7 +330,10 @@ sb_status sb_recipe_resolve(struct sb_recipe *r)
         if (st != SB_OK)
             return st;
     }
-    return sb_recipe_check(r);
+    st = sb_recipe_check(r);
+    if (st == SB_OK)
+        sb_recipe_limit(r);
+    return st;
 }
 
 sb_status sb_recipe_same(const struct sb_recipe *a, const struct sb_recipe *b)

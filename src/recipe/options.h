@@ -57,6 +57,7 @@ struct sb_recipe {
     struct sb_config config;
     const struct sb_method *method; /* borrowed; NULL until resolved */
     bool given[SB_OPTION_MAX];      /* by option: somebody said it */
+    uint32_t shards_asked, shards;  /* of a batch: wanted; and there are, see check.c */
 };
 
 /* Row i of the table, in the order of the sections; NULL when there are not so many. */
@@ -114,5 +115,8 @@ sb_status sb_option_find(const char *name, const struct sb_option **out);
 
 /* The checks of sb_recipe_resolve that take more than one option. */
 sb_status sb_recipe_check(const struct sb_recipe *r);
+
+/* Numbers that are as large as others allow. */
+void sb_recipe_limit(struct sb_recipe *r);
 
 #endif

@@ -10,29 +10,48 @@
 
 /* ---- life ---------------------------------------------------------------------------- */
 
-/* What forward needs comes first. */
+static size_t whole_lines(size_t floats)
+{
+    return (floats + 15) / 16 * 16;
+}
+
+/* What an array of a weight is there for. */
+enum kind { POINT, GAUSS, BIAS };
+
+/* What forward needs comes first, then the gradients. */
 static sb_status allocate(struct sb_weight *w, const struct sb_weight_options *o)
 {
-    float **point[] = {&w->mu, &w->dmu, &w->mu_momentum, &w->mu_t};
-    float **gauss[] = {&w->rho, &w->s2, &w->drho, &w->rho_momentum, &w->s2_t};
-    float **biases[] = {&w->bias, &w->dbias, &w->bias_momentum};
-    size_t points = o->inference ? 1 : 4, gausses = o->inference ? 2 : 5;
-    size_t bias_arrays = o->inference ? 1 : 3, at = 0;
+    const struct {
+        float **to;
+        enum kind kind;
+    } array[] = {
+        {&w->mu, POINT},           {&w->rho, GAUSS},         {&w->s2, GAUSS},
+        {&w->bias, BIAS},          {&w->dmu, POINT},         {&w->drho, GAUSS},
+        {&w->dbias, BIAS},         {&w->mu_momentum, POINT}, {&w->rho_momentum, GAUSS},
+        {&w->bias_momentum, BIAS}, {&w->mu_t, POINT},        {&w->s2_t, GAUSS}};
+    enum { FORWARD = 4, ARRAYS = sizeof array / sizeof *array };
     size_t placed = o->inference ? sb_sparse_room_for(&w->kernel) : w->nnz;
-    size_t weights = (placed + 15) / 16 * 16, outs = ((size_t)w->conv.out + 15) / 16 * 16;
-    gausses = w->gauss ? gausses : 0;
-    bias_arrays = o->bias ? bias_arrays : 0;
-    w->memory =
-        sb_calloc((points + gausses) * weights + bias_arrays * outs, sizeof(float));
+    size_t size[] = {whole_lines(placed), w->gauss ? whole_lines(placed) : 0,
+                     o->bias ? whole_lines(w->conv.out) : 0};
+    size_t n = o->inference ? FORWARD : ARRAYS, floats = 0;
+    for (size_t i = 0; i < n; i++)
+        floats += size[array[i].kind];
+    w->memory = sb_calloc(floats, sizeof(float));
     if (!w->memory)
         return sb_fail(SB_ENOMEM, "no memory for a layer of %u weights", w->nnz);
-    for (size_t i = 0; i < points; i++, at += weights)
-        *point[i] = w->memory + at;
-    for (size_t i = 0; i < gausses; i++, at += weights)
-        *gauss[i] = w->memory + at;
-    for (size_t i = 0; i < bias_arrays; i++, at += outs)
-        *biases[i] = w->memory + at;
+    float *at = w->memory;
+    for (size_t i = 0; i < n; i++) {
+        if (size[array[i].kind] > 0)
+            *array[i].to = at;
+        at += size[array[i].kind];
+    }
     return SB_OK;
+}
+
+size_t sb_weight_gradient_floats(const struct sb_weight *w)
+{
+    return whole_lines(w->nnz) * (w->gauss ? 2 : 1) +
+           (w->bias ? whole_lines(w->conv.out) : 0);
 }
 
 /* The kernel order of a layer all of whose weights exist. */
@@ -230,6 +249,59 @@ sb_status sb_weight_forward(const struct sb_env *env, const struct sb_weight *w,
                : sb_sparse_forward(env, &w->kernel, &p, f->x, f->y, f->slope, scratch);
 }
 
+/* A shard's gradients, in to. */
+typedef sb_status gradient_fn(const struct sb_env *env, const struct sb_weight *w,
+                              const struct sb_backward *b, float *to, void *scratch);
+
+/* Of the weights that exist, as they follow each other in w. */
+static sb_status existing(const struct sb_env *env, const struct sb_weight *w,
+                          const struct sb_backward *b, float *to, void *scratch)
+{
+    float *ds2 = w->gauss ? to + (w->drho - w->dmu) : NULL;
+    if (w->bias)
+        sb_act_channel_sums(env, b->dy, to + (w->dbias - w->dmu));
+    if (w->gauss && !b->dv) /* after a mean forward */
+        memset(ds2, 0, w->nnz * sizeof *ds2);
+    return w->dense ? sb_dense_weight_gradient(env, &w->conv, b, to, ds2, scratch)
+                    : sb_sparse_weight_gradient(env, &w->kernel, b, to, ds2, scratch);
+}
+
+/* Of every position. */
+static sb_status every(const struct sb_env *env, const struct sb_weight *w,
+                       const struct sb_backward *b, float *to, void *scratch)
+{
+    return sb_dense_weight_gradient(env, &w->conv, b, to, NULL, scratch);
+}
+
+struct sums_of {
+    const struct sb_shards *shards;
+    const struct sb_backward *b; /* of all rows here */
+    void *scratch;
+    gradient_fn *gradient;
+};
+
+/* A gradient's sum over shards. */
+static sb_status fold_shards(const struct sb_env *env, const struct sb_weight *w,
+                             const struct sums_of *o, struct sb_fold *f)
+{
+    uint32_t n = sb_shards_of(o->shards, o->b->dy->batch);
+    for (uint32_t i = 0; i < n; i++) {
+        struct sb_act x = sb_shards_view(o->shards, o->b->x, i), dv = {0};
+        struct sb_act dy = sb_shards_view(o->shards, o->b->dy, i);
+        struct sb_backward here = {&dy, NULL, &x};
+        if (o->b->dv) {
+            dv = sb_shards_view(o->shards, o->b->dv, i);
+            here.dv = &dv;
+        }
+        sb_status st = o->gradient(env, w, &here, sb_fold_next(f), o->scratch);
+        if (st != SB_OK)
+            return st;
+        sb_fold_push(env, f,
+                     (struct sb_subtree){0, (o->shards ? o->shards->first : 0) + i});
+    }
+    return sb_fold_end(env, o->shards, f, "gradients of weights");
+}
+
 sb_status sb_weight_backward(const struct sb_env *env, struct sb_weight *w,
                              const struct sb_weight_backward *b, void *scratch)
 {
@@ -237,8 +309,6 @@ sb_status sb_weight_backward(const struct sb_env *env, struct sb_weight *w,
     sb_status st = SB_OK;
     if (in.dv)
         sb_act_multiply(env, b->slope, b->dy);
-    if (w->bias)
-        sb_act_channel_sums(env, b->dy, w->dbias);
     if (b->dx)
         st = w->dense ? sb_dense_input_gradient(env, &w->conv, &in, w->mu_t, w->s2_t,
                                                 b->dx, b->add, scratch)
@@ -246,22 +316,27 @@ sb_status sb_weight_backward(const struct sb_env *env, struct sb_weight *w,
                                                  b->dx, b->add, scratch);
     if (st != SB_OK)
         return st;
-    return w->dense
-               ? sb_dense_weight_gradient(env, &w->conv, &in, w->dmu, w->drho, scratch)
-               : sb_sparse_weight_gradient(env, &w->kernel, &in, w->dmu, w->drho,
-                                           scratch);
+    struct sb_fold f = {.n = sb_weight_gradient_floats(w),
+                        .first = w->dmu,
+                        .more = b->sums,
+                        .stride = b->stride};
+    return fold_shards(env, w, &(struct sums_of){b->shards, &in, scratch, existing}, &f);
 }
 
 sb_status sb_weight_dense_gradient(const struct sb_env *env, const struct sb_weight *w,
-                                   const struct sb_act *x, const struct sb_act *dy,
-                                   float *gradient)
+                                   const struct sb_weight_backward *b, float *gradient)
 {
-    struct sb_backward in = {dy, NULL, x};
+    struct sb_backward in = {b->dy, NULL, b->x};
+    struct sb_fold f = {.n = sb_conv_weights(&w->conv),
+                        .first = gradient,
+                        .more = b->sums,
+                        .stride = b->stride};
     void *scratch = sb_malloc(sb_dense_scratch(&w->conv), (size_t)env->threads);
     if (!scratch)
         return sb_fail(SB_ENOMEM, "no memory for the dense gradient of %u weights",
                        sb_conv_weights(&w->conv));
-    sb_status st = sb_dense_weight_gradient(env, &w->conv, &in, gradient, NULL, scratch);
+    sb_status st =
+        fold_shards(env, w, &(struct sums_of){b->shards, &in, scratch, every}, &f);
     sb_free(scratch);
     return st;
 }

@@ -24,6 +24,7 @@
 #include "kernels/conv.h"
 #include "kernels/params.h"
 #include "kernels/product.h"
+#include "kernels/shards.h"
 #include "kernels/sparse.h"
 #include "tensor/pattern.h"
 #include "tensor/topology.h"
@@ -37,7 +38,9 @@ struct sb_weight {
     struct sb_sparse kernel;   /* empty when dense, but for inference */
     float *memory;             /* owned; the arrays below are pieces of it */
     float *mu, *rho;           /* [nnz]; rho NULL: point */
-    float *dmu, *drho;         /* gradients; drho is ds2 until sb_net_add_kl */
+    /* Gradients, one behind the other, so that a sum over shards is that of one array; drho
+     * is ds2 until sb_net_add_kl. */
+    float *dmu, *drho;
     float *mu_momentum, *rho_momentum;
     float *s2, *mu_t, *s2_t;             /* derived */
     float *bias, *dbias, *bias_momentum; /* [out], NULL: none */
@@ -97,16 +100,22 @@ struct sb_weight_backward {
     struct sb_act *slope; /* what forward left; becomes dv. NULL after a mean forward */
     struct sb_act *dx;    /* NULL: not wanted */
     bool add;             /* dx += */
+    const struct sb_shards *shards; /* of the batch; NULL: its rows are one */
+    float *sums;   /* [places of their tree - 1][stride] for sums over shards, */
+    size_t stride; /* ... at least sb_weight_gradient_floats */
 };
+
+/* Floats from dmu to the end of all gradients. */
+size_t sb_weight_gradient_floats(const struct sb_weight *w);
 
 /* Fills dmu, drho (the gradient of s2), dbias and dx. */
 sb_status sb_weight_backward(const struct sb_env *env, struct sb_weight *w,
                              const struct sb_weight_backward *b, void *scratch);
 
-/* The mean data term's gradient for every position, [out][in][kh][kw], existing or not. */
+/* The mean data term's gradient for every position, [out][in][kh][kw], existing or not, of
+ * b's x, dy and shards. sums: [places - 1][stride] of b. */
 sb_status sb_weight_dense_gradient(const struct sb_env *env, const struct sb_weight *w,
-                                   const struct sb_act *x, const struct sb_act *dy,
-                                   float *gradient);
+                                   const struct sb_weight_backward *b, float *gradient);
 
 /* One prune-grow update from the dense gradient; the kernel order is rebuilt. */
 sb_status sb_weight_update(struct sb_weight *w, const float *gradient, double rate,

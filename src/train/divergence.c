@@ -18,6 +18,7 @@
 
 #include "base/log.h"
 #include "train/state.h"
+#include "train/together.h"
 
 enum { HALVINGS_MOST = 20 }; /* a millionth of the rate has not helped */
 
@@ -52,7 +53,8 @@ sb_status sb_divergence_look(const struct sb_trainer *t)
 void sb_divergence_end(const struct sb_trainer *t)
 {
     char path[SB_RUN_PATH];
-    if (halves(t) && sb_run_path(t->options->out, file_name, path) == SB_OK)
+    if (halves(t) && sb_together_writes(t) &&
+        sb_run_path(t->options->out, file_name, path) == SB_OK)
         (void)unlink(path);
 }
 

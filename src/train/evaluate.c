@@ -10,6 +10,7 @@
 #include "predict/source.h"
 #include "train/judge.h"
 #include "train/state.h"
+#include "train/together.h"
 
 /* The recipe's way of using a posterior. */
 static struct sb_sampling sampling_of(const struct sb_trainer *t)
@@ -87,8 +88,7 @@ static sb_status judge(const struct sb_trainer *t, const struct sb_model *model,
     uint32_t members = model->members;
     size_t n = (size_t)job->n * sb_model_answers(&model->info);
     struct sb_judging j;
-    sb_status st = sb_judging_init(&j, t->env, model, job, t->config->train.batch,
-                                   t->config->eval.bins);
+    sb_status st = sb_judging_init(&j, t, model, job);
     for (uint32_t m = 0; m < members && st == SB_OK; m++) {
         st = sb_judging_member(&j, job, s, m);
         if (st == SB_OK && member)
@@ -192,8 +192,7 @@ sb_status sb_trainer_calibrate(struct sb_trainer *t)
         return SB_OK;
     sb_status st = sb_trainer_model(t, t->trained, t->trained_count, &model);
     if (st == SB_OK)
-        st = sb_judging_init(&j, t->env, &model, &job, t->config->train.batch,
-                             t->config->eval.bins);
+        st = sb_judging_init(&j, t, &model, &job);
     for (uint32_t m = 0; m < model.members && st == SB_OK; m++)
         st = sb_judging_member(&j, &job, sampling_of(t), m);
     if (st == SB_OK) {

@@ -7,6 +7,7 @@
 #include "figures/regression.h"
 #include "kernels/kernels.h"
 #include "predict/outcomes.h"
+#include "train/together.h"
 
 /* What is right for the examples of job. */
 static void copy_truth(struct sb_judging *j, const struct sb_predict *job)
@@ -23,14 +24,12 @@ static void copy_truth(struct sb_judging *j, const struct sb_predict *job)
     }
 }
 
-sb_status sb_judging_init(struct sb_judging *j, const struct sb_env *env,
-                          const struct sb_model *model, const struct sb_predict *job,
-                          uint32_t batch, unsigned bins)
+sb_status sb_judging_init(struct sb_judging *j, const struct sb_trainer *t,
+                          const struct sb_model *model, const struct sb_predict *job)
 {
     uint32_t members = model->members, targets = model->info.targets;
     size_t size = (size_t)job->n * sb_model_answers(&model->info);
-    *j = (struct sb_judging){
-        .env = env, .model = model, .batch = batch, .bins = bins, .n = job->n};
+    *j = (struct sb_judging){.trainer = t, .model = model, .n = job->n};
     j->answer = sb_malloc(size * members, sizeof *j->answer);
     j->draw = sb_malloc(size, sizeof *j->draw);
     j->list = sb_calloc(members, sizeof *j->list);
@@ -64,32 +63,38 @@ sb_status sb_judging_member(struct sb_judging *j, const struct sb_predict *what,
 {
     const struct sb_model_info *info = &j->model->info;
     const struct sb_trained *member = &j->model->member[m];
-    size_t size = (size_t)j->n * sb_model_answers(info);
+    const struct sb_env *env = j->trainer->env;
+    size_t answers = sb_model_answers(info), size = j->n * answers;
     float *out = j->answer + m * size;
-    struct sb_model_plan plan = {.lanes = j->env->kernels->lanes,
-                                 .max_batch = j->batch,
-                                 .threads = j->env->threads,
+    struct sb_model_plan plan = {.lanes = env->kernels->lanes,
+                                 .max_batch = j->trainer->config->train.batch,
+                                 .threads = env->threads,
                                  .inference = true,
                                  .gauss = s.kind == SB_SAMPLE_NOISE};
     struct sb_predict job = *what;
     struct sb_net net;
     sb_status st = sb_model_net(j->model, m, &plan, &net);
+    sb_together_part(j->trainer, j->n, &job.first, &job.n);
     job.net = &net;
     job.noise = plan.gauss;
     job.seed = member->sample_seed;
     job.member = m;
     memset(out, 0, size * sizeof *out);
     for (uint32_t d = 0; d < s.draws && st == SB_OK; d++) {
-        st = s.kind == SB_SAMPLE_DRAWS ? sb_trained_draw(member, j->env, &net, d)
-                                       : sb_trained_load(member, j->env, &net);
+        st = s.kind == SB_SAMPLE_DRAWS ? sb_trained_draw(member, env, &net, d)
+                                       : sb_trained_load(member, env, &net);
         if (st == SB_OK)
             st = sb_predict_run(&job, j->draw, NULL);
         if (st == SB_OK)
-            sb_predict_add(&net, out, j->draw, j->n, d, s.draws);
+            sb_predict_add(&net, out + job.first * answers, j->draw + job.first * answers,
+                           job.n - job.first, d, s.draws);
     }
+    sb_net_fini(&net);
+    if (st == SB_OK)
+        st = sb_together_gather(j->trainer, "predictions", j->n, answers * sizeof *out,
+                                out);
     if (st == SB_OK && info->targets > 0)
         sb_outcomes_units(info, out, j->n, j->draw);
-    sb_net_fini(&net);
     return st;
 }
 
@@ -114,7 +119,7 @@ sb_status sb_judging_figures(const struct sb_judging *j, uint32_t first, uint32_
     if (j->label) {
         struct sb_probs p = sb_judging_probs(j, first, count);
         struct sb_scores s;
-        sb_status st = sb_metrics_of(&p, j->label, j->bins, &s);
+        sb_status st = sb_metrics_of(&p, j->label, j->trainer->config->eval.bins, &s);
         if (st == SB_OK)
             *out = sb_figures_of_classes(s.accuracy, s.nll, s.ece, s.brier);
         return st;

@@ -8,12 +8,11 @@
 #include "nn/figures.h"
 #include "predict/sampling.h"
 #include "predict/source.h"
+#include "train/state.h"
 
 struct sb_judging {
-    const struct sb_env *env; /* borrowed, like model */
+    const struct sb_trainer *trainer; /* borrowed, like model */
     const struct sb_model *model;
-    uint32_t batch;
-    unsigned bins; /* of ece */
     uint32_t n;
     int32_t *label; /* [n] owned; NULL: outcomes */
     float *target;  /* [n][targets] owned; NULL: classes */
@@ -23,15 +22,14 @@ struct sb_judging {
     const float **pointer; /* [2 * members] owned: scratch */
 };
 
-/* Memory, and what is right for the examples of job. batch: examples at once. The caller
- * calls sb_judging_fini, also after a failure. */
-sb_status sb_judging_init(struct sb_judging *j, const struct sb_env *env,
-                          const struct sb_model *model, const struct sb_predict *job,
-                          uint32_t batch, unsigned bins);
+/* Memory, and what is right for the examples of job. The caller calls sb_judging_fini, also
+ * after a failure. */
+sb_status sb_judging_init(struct sb_judging *j, const struct sb_trainer *t,
+                          const struct sb_model *model, const struct sb_predict *job);
 void sb_judging_fini(struct sb_judging *j);
 
 /* Member m's answers to what job says. The network is what those who use the model have: so
- * they get the bits that are judged here. */
+ * they get the bits that are judged here. Processes that train together share the examples. */
 sb_status sb_judging_member(struct sb_judging *j, const struct sb_predict *job,
                             struct sb_sampling s, uint32_t m);
 

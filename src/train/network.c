@@ -55,10 +55,13 @@ static sb_status build_arch(const struct sb_trainer *t, struct sb_arch *out)
 sb_status sb_trainer_plan(struct sb_trainer *t, const uint32_t *active)
 {
     struct sb_arch a = {0};
+    uint32_t rows = sb_form_rows(&t->form, t->config->train.batch);
     struct sb_net_options o = {
         .made = &a,
         .lanes = t->env->kernels->lanes,
-        .max_batch = sb_form_rows(&t->form, t->config->train.batch),
+        .max_batch = rows,
+        .shard = sb_shards_width(rows, t->config->train.shards, SB_PARTIALS),
+        .comm = t->env->comm,
         .threads = t->env->threads,
         .gauss = t->method->posterior == SB_POSTERIOR_GAUSS,
         .active = active,

@@ -19,6 +19,7 @@
 #include "base/mem.h"
 #include "files/npy_write.h"
 #include "train/state.h"
+#include "train/together.h"
 
 /* ---- lines --------------------------------------------------------------------------- */
 
@@ -60,6 +61,8 @@ sb_status sb_trainer_log_validation(struct sb_trainer *t, const struct sb_figure
     struct sb_place at = {g, (uint32_t)t->at.epoch, s->epoch_steps - 1};
     float prior_sd = (float)sqrt(t->config->method.prior_variance);
     double seconds = t->at.seconds + sb_trainer_clock() - t->began;
+    if (!sb_together_writes(t))
+        return SB_OK;
     json_t *j = json_pack(
         "{s:s, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:I, s:o, s:o}", "phase", g->name,
         "run", (json_int_t)g->run, "member", (json_int_t)g->member, "epoch",
@@ -80,6 +83,8 @@ sb_status sb_trainer_log_update(struct sb_trainer *t, double rate)
 {
     const struct sb_growth *g = &t->growth;
     const struct sb_stage *at = sb_trainer_stage(t);
+    if (!sb_together_writes(t))
+        return SB_OK;
     json_t *j =
         json_pack("{s:s, s:I, s:I, s:I, s:I, s:o, s:I, s:I}", "phase", at->name, "run",
                   (json_int_t)at->run, "member", (json_int_t)at->member, "epoch",
@@ -97,7 +102,7 @@ static sb_status append_bytes(struct sb_trainer *t, const void *data, size_t siz
 {
     char path[SB_RUN_PATH];
     sb_status st = sb_run_path(t->options->out, "trajectory.npy", path);
-    if (st == SB_OK)
+    if (st == SB_OK && sb_together_writes(t))
         st = sb_file_append(path, data, size);
     if (st == SB_OK)
         t->at.trajectory_bytes += size;

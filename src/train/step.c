@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "kernels/spread.h"
 
 void sb_growth_fini(struct sb_growth *g)
 {
@@ -27,7 +28,8 @@ struct update {
     struct sb_net *n;
     const struct sb_step_options *o;
     struct sb_growth *growth;
-    float *gradient; /* [largest layer's weights] */
+    float *gradient; /* [places of shards' sums][most] */
+    size_t most;     /* weights of the largest layer that is not dense */
 };
 
 static struct sb_step_rates rates_of(const struct sb_step_options *o)
@@ -97,7 +99,12 @@ static sb_status visit(void *context, uint32_t layer, const struct sb_act *x,
             step_weight(u, layer);
         return SB_OK;
     }
-    sb_status st = sb_weight_dense_gradient(u->env, w, x, dy, u->gradient);
+    struct sb_weight_backward b = {.x = x,
+                                   .dy = dy,
+                                   .shards = &u->n->shards,
+                                   .sums = u->gradient + u->most,
+                                   .stride = u->most};
+    sb_status st = sb_weight_dense_gradient(u->env, w, &b, u->gradient);
     if (st != SB_OK)
         return st;
     if (u->growth->sum) {
@@ -109,19 +116,34 @@ static sb_status visit(void *context, uint32_t layer, const struct sb_act *x,
 
 /* ---- the step ------------------------------------------------------------------------ */
 
+static sb_status allocate_gradients(struct update *u)
+{
+    const struct sb_net *n = u->n;
+    uint32_t shards = sb_shards_of(&n->shards, n->input.batch);
+    for (uint32_t i = 0; i < n->arch.weights; i++) {
+        size_t all = sb_conv_weights(&n->weight[i].conv);
+        u->most = !n->weight[i].dense && all > u->most ? all : u->most;
+    }
+    if (n->spread) {
+        sb_status st = sb_spread_reserve(n->spread, 0, u->most);
+        if (st != SB_OK)
+            return st;
+    }
+    u->gradient =
+        sb_malloc(sb_tree_places(n->shards.first, shards), u->most * sizeof(float));
+    return u->gradient
+               ? SB_OK
+               : sb_fail(SB_ENOMEM, "no memory for a dense gradient of %zu weights",
+                         u->most);
+}
+
 /* Backward with a look at every dense gradient. */
 static sb_status backward_with_gradients(struct update *u)
 {
     struct sb_net *n = u->n;
-    size_t most = 0;
     sb_status st = u->o->batches > 1 ? sb_growth_start(u->growth, n) : SB_OK;
-    for (uint32_t i = 0; i < n->arch.weights; i++) {
-        size_t all = sb_conv_weights(&n->weight[i].conv);
-        most = !n->weight[i].dense && all > most ? all : most;
-    }
-    u->gradient = sb_malloc(most, sizeof(float));
-    if (st == SB_OK && !u->gradient)
-        st = sb_fail(SB_ENOMEM, "no memory for a dense gradient of %zu weights", most);
+    if (st == SB_OK)
+        st = allocate_gradients(u);
     u->growth->dropped = u->growth->returned = 0;
     if (st == SB_OK)
         st = sb_net_backward(u->env, n, visit, u);
@@ -152,6 +174,9 @@ sb_status sb_train_step(const struct sb_env *env, struct sb_net *n,
                            .step = o->number,
                            .eps = o->eps};
     sb_net_set_input(n, x);
+    if (o->rows > 0)
+        sb_net_set_rows(n, o->rows);
+    pass.image = sb_shards_row(&n->shards);
     sb_status st = sb_net_forward(env, n, &pass);
     if (st == SB_OK)
         st = sb_net_loss(env, n, truth, loss);
@@ -161,7 +186,7 @@ sb_status sb_train_step(const struct sb_env *env, struct sb_net *n,
     if (st != SB_OK)
         return st;
     if (o->rate >= 0.0 || o->collect) {
-        struct update u = {env, n, o, growth, NULL};
+        struct update u = {env, n, o, growth, NULL, 0};
         st = backward_with_gradients(&u);
         if (st != SB_OK || o->rate >= 0.0)
             return st;

@@ -12,8 +12,9 @@
 #include "nn/net.h"
 
 struct sb_step_options {
-    uint64_t seed;                   /* of the activation noise ... */
-    uint32_t run, number;            /* ... with the run and the step within it */
+    uint64_t seed;        /* of the activation noise ... */
+    uint32_t run, number; /* ... with the run and the step within it */
+    uint32_t rows; /* of the whole batch, where several processes share it; 0: x's */
     const struct sb_act *const *eps; /* the noise itself, [weights]; NULL: drawn */
     struct sb_sgd sgd;
     float lr_rho, lr_scale;

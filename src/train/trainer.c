@@ -7,9 +7,11 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/comm.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "train/state.h"
+#include "train/together.h"
 
 double sb_trainer_clock(void)
 {
@@ -47,19 +49,24 @@ uint32_t sb_trainer_networks(const struct sb_trainer *t)
 
 static sb_status open_loader(struct sb_trainer *t)
 {
+    uint32_t first, batch = t->config->train.batch;
     struct sb_loader_options o = {
         .data = &t->source.train,
         .normal = &t->source.normal,
         .scale = t->source.train.targets ? &t->source.scale : NULL,
         .index = t->source.part.train,
         .n = t->source.part.train_count,
-        .batch = t->config->train.batch,
+        .batch = batch,
         .augment = t->source.augment,
         .shuffle = true,
         .background = t->env->threads > 1,
         .seed = t->config->train.seed,
         .env = t->env,
     };
+    if (t->net.spread && sb_feeder_plain(&t->feeder)) {
+        o.shares = sb_net_share_of(&t->net, batch, &first);
+        o.share = first;
+    }
     return sb_loader_new(&t->loader, &o);
 }
 
@@ -77,7 +84,11 @@ sb_status sb_trainer_open(struct sb_trainer *t, const struct sb_env *env,
     if (st == SB_OK)
         st = sb_trainer_identify(t);
     if (st == SB_OK)
+        st = sb_together_check(t);
+    if (st == SB_OK)
         st = sb_schedule_init(&t->schedule, c, m, t->source.part.train_count);
+    if (st == SB_OK)
+        st = sb_trainer_only(t);
     if (st == SB_OK)
         st = sb_trainer_plan_fresh(t, t->schedule.stage[0].support);
     if (st == SB_OK)
@@ -181,15 +192,34 @@ static sb_status between_batches(struct sb_trainer *t, double loss)
     sb_progress_measure(p, loss, best_accuracy(t));
     sb_status st = sb_progress_update(p, t->at.images);
     bool due = every > 0.0 && sb_trainer_clock() - t->saved >= every;
+    st = sb_together_decide(t, st, &due);
     if (st == SB_OK && due)
         return sb_trainer_save(t);
     if (st != SB_ECANCELED)
         return st;
     st = sb_trainer_save(t);
+    if (st == SB_OK) /* nobody leaves before it is written */
+        st = sb_comm_barrier(t->env->comm, "the end");
     return st == SB_OK
                ? sb_fail(SB_ECANCELED, "stopped after step %llu of run %u",
                          (unsigned long long)t->at.step, sb_trainer_stage(t)->run + 1)
                : st;
+}
+
+/* One batch; *rows: what the network took for it, over all processes. */
+static sb_status train_batch(struct sb_trainer *t, const struct sb_batch *b,
+                             struct sb_step_options *o, uint32_t *rows, double *loss)
+{
+    uint32_t first, n;
+    struct sb_truth truth = {.label = b->labels, .target = b->targets};
+    struct sb_fed fed =
+        sb_feeder_run(&t->feeder, t->env, o->seed, o->run, o->number, b->x, &truth);
+    *rows = sb_form_rows(&t->form, b->count);
+    n = sb_net_share_of(&t->net, *rows, &first);
+    if (t->net.spread)
+        fed = sb_feeder_share(&t->feeder, fed, first, n);
+    o->rows = *rows;
+    return sb_train_step(t->env, &t->net, fed.rows, &fed.truth, o, &t->growth, loss);
 }
 
 static sb_status train_epoch(struct sb_trainer *t)
@@ -204,16 +234,14 @@ static sb_status train_epoch(struct sb_trainer *t)
     while ((st = sb_loader_next(t->loader, &b)) == SB_OK && b.count > 0) {
         struct sb_step_options o = step_options(t);
         double loss;
-        struct sb_truth truth = {.label = b.labels, .target = b.targets};
-        struct sb_fed fed =
-            sb_feeder_run(&t->feeder, t->env, o.seed, o.run, o.number, b.x, &truth);
-        st = sb_train_step(t->env, &t->net, fed.rows, &fed.truth, &o, &t->growth, &loss);
+        uint32_t rows;
+        st = train_batch(t, &b, &o, &rows, &loss);
         if (st != SB_OK)
             return st;
         t->at.batch++;
         t->at.step++;
         t->at.images += b.count;
-        t->at.flops += sb_trainer_flops(&t->net, fed.rows->batch);
+        t->at.flops += sb_trainer_flops(&t->net, rows);
         t->at.loss_sum += loss;
         if (o.rate >= 0.0)
             st = sb_trainer_log_update(t, o.rate);
@@ -294,11 +322,12 @@ static sb_status begin_stage(struct sb_trainer *t, const struct sb_stage *g)
 /* The stage's best network becomes a member. */
 static sb_status add_member(struct sb_trainer *t, uint32_t m)
 {
+    uint32_t place = t->at.task ? 0 : m;
     t->best.sample_seed = (uint64_t)t->config->train.seed << 16 | m;
-    sb_status st = sb_trained_copy(&t->best, &t->trained[m]);
+    sb_status st = sb_trained_copy(&t->best, &t->trained[place]);
     if (st != SB_OK)
         return st;
-    t->trained_count = m + 1;
+    t->trained_count = place + 1;
     t->has_best = false;
     sb_log_write(
         t->env->log, SB_LOG_INFO, "member %u of %u: epoch %llu, validation %s %.4f",

@@ -33,6 +33,8 @@ GOOD = {
     "bool *": "&good.there",
     "size_t *": "&good.got",
     "double *": "&good.number",
+    "struct sebays_ranks *": "NULL",
+    "uint32_t *": "(uint32_t[]){1}",
     "double": "0.5",
     "size_t": "1",
     "uint32_t": "0",
@@ -43,6 +45,7 @@ STRINGS = {
     "path": '"run"', "run": '"run"', "name": '"train.seed"', "value": '"2"',
     "assignment": '"train.seed=2"', "name_or_path": '"./train.csv"', "png": '"sheet.png"',
     "dir": '"arrays"', "data_dir": '"."', "format": '"csv"', "html": '"page.html"',
+    "mpi": '"./none.so"',
 }
 BAD_STRINGS = ["NULL", '""', '"\\xff\\xfe"', '"/"', '"nowhere/at/all"', "long_text"]
 BAD = {"size_t": ["0", "SIZE_MAX"], "uint32_t": ["UINT32_MAX"], "uint64_t": ["UINT64_MAX"],

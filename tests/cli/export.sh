@@ -53,18 +53,22 @@ cmp -s c e && fault 'means equal a draw'
 exports f run --format npz --member 1 --sigma
 grep -q 'member.1.0.weight_sigma' f || fault 'no deviations'
 grep -q 'member.0.0.weight' f && fault 'a member nobody asked for'
+exports g run --format onnx
+grep -q 'member.1.0.weight' g || fault 'an ONNX graph without the weights of a member'
 "$sebays" export run --format npz --out c 2>err || fault 'an export cannot be replaced'
 grep -q '^export  100 %' err || fault "progress said '$(cat err)'"
 
 # ---- refusals: the file that was there stays ----
 sum=$(cksum c)
-refused 2 'sebays export: say what as, with --format safetensors-dense or --format npz' \
+refused 2 'sebays export: say what as, with --format safetensors-dense, npz or onnx' \
     export run --out c
 refused 2 'sebays export: say where to, with --out FILE' export run --format npz
 refused 2 'sebays export: want a MODEL|RUN; see '\''sebays export --help'\' \
     export --format npz --out c
-refused 2 "sebays export: there is no format 'pickle'; want safetensors-dense or npz" \
+refused 2 "sebays export: there is no format 'pickle'; want safetensors-dense, npz or onnx" \
     export run --format pickle --out c
+refused 2 'sebays export: an ONNX graph predicts and has no place for deviations; export them as safetensors-dense or npz' \
+    export run --format onnx --sigma --out c
 refused 2 'sebays export: there is no member 2; the model has 2, counted from 0' \
     export run --format npz --out c --member 2
 refused 2 'sebays export: --member -1: want a whole number from 0' \

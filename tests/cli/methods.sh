@@ -7,7 +7,7 @@ set -u
 sebays=$1
 if ! command -v python3 > /dev/null; then
     echo "NOT TESTED: every method from train to export (needs python3)"
-    exit 0
+    exit 77
 fi
 here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d) || exit 1

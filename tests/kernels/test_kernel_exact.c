@@ -13,7 +13,7 @@
 #include "kernels/kernels.h"
 #include "tables.h"
 
-static_assert(sizeof(struct sb_kernels) == 32 * sizeof(void *),
+static_assert(sizeof(struct sb_kernels) == 33 * sizeof(void *),
               "a new kernel needs its comparison here");
 
 enum { MOST = 100, FLOATS = SB_MAX_LANES * MOST + 64 };
@@ -385,6 +385,7 @@ int main(void)
         compare_pools(table[i]);
         compare_softmax(table[i]);
         compare_parameters(table[i]);
+        check(table[i]->spin(100, 3.0f) == scalar->spin(100, 3.0f), "spin");
         printf("%s equals scalar in every kernel\n", table[i]->name);
     }
     check_absent(table, n);

@@ -18,7 +18,7 @@ except ImportError as error:
     if os.path.exists(SYSTEM) and not os.path.samefile(sys.executable, SYSTEM):
         os.execv(SYSTEM, [SYSTEM, *sys.argv])  # where Debian's packages are
     print(f"NOT TESTED: t-SNE beside scikit-learn's (needs python3-sklearn: {error})")
-    sys.exit(0)
+    sys.exit(77)
 
 ALLOWED = 0.02
 

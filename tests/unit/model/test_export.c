@@ -1,4 +1,4 @@
-/* model/export: dense arrays equal what a predictor runs on; both formats hold the same. */
+/* model/export: dense arrays equal what a predictor runs on; formats hold the same. */
 #include "model/export.h"
 
 #include <math.h>
@@ -283,7 +283,7 @@ static void refuses_what_is_not_there(void **state)
     assert_int_equal(models_make(&m, "mlp-7", 0.5, false, 2), SB_OK);
     struct sb_export e = {.env = &env, .model = &m};
     refused(sb_export_write(&e, "onnxx", "a"), SB_EARG,
-            "there is no format 'onnxx'; want safetensors-dense or npz");
+            "there is no format 'onnxx'; want safetensors-dense, npz or onnx");
     e.first = 2;
     refused(sb_export_write(&e, "npz", "a"), SB_EARG,
             "there is no member 2; the model has 2, counted from 0");
@@ -300,14 +300,29 @@ static void refuses_what_is_not_there(void **state)
     e.sigma = false;
     refused(sb_export_write(&e, "npz", "none/a"), SB_EIO,
             "cannot create none/a: No such file or directory");
+    refused(sb_export_write(&e, "onnx", "none/a"), SB_EIO,
+            "cannot create none/a: No such file or directory");
     refused(sb_export_write(&e, "safetensors-dense", "none/a"), SB_EIO,
             "cannot create none/a: No such file or directory");
     assert_false(sb_file_exists("a"));
     sb_model_fini(&m);
 }
 
+static void onnx_has_no_deviations(void **state)
+{
+    (void)state;
+    struct sb_model m;
+    assert_int_equal(models_make(&m, "mlp-7", 0.5, true, 1), SB_OK);
+    struct sb_export e = {.env = &env, .model = &m, .sigma = true};
+    refused(sb_export_write(&e, "onnx", "a"), SB_EARG,
+            "an ONNX graph predicts and has no place for deviations; export them as "
+            "safetensors-dense or npz");
+    assert_false(sb_file_exists("a"));
+    sb_model_fini(&m);
+}
+
 /* A small model whose dense form is large: refused before memory is asked for. */
-static void npz_has_a_largest_size(void **state)
+static void files_have_a_largest_size(void **state)
 {
     (void)state;
     const float mean[] = {0}, sd[] = {1};
@@ -330,6 +345,9 @@ static void npz_has_a_largest_size(void **state)
     refused(sb_export_write(&e, "npz", "a"), SB_EARG,
             "a: 6103 MB of arrays, and 4095 fit an npz file; export fewer members, or as "
             "safetensors-dense");
+    refused(sb_export_write(&e, "onnx", "a"), SB_EARG,
+            "a: 6103 MB, and 2047 fit an ONNX file; export fewer members, or as "
+            "safetensors-dense");
     assert_false(sb_file_exists("a"));
     sb_model_fini(&m);
 }
@@ -344,10 +362,10 @@ static bool stop(void *context, const struct sb_progress_report *report)
 static void is_stopped_without_a_trace(void **state)
 {
     (void)state;
-    const char *const formats[] = {"safetensors-dense", "npz"};
+    const char *const formats[] = {"safetensors-dense", "npz", "onnx"};
     struct sb_model m;
     assert_int_equal(models_make(&m, "lenet", 0.1, true, 2), SB_OK);
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < 3; i++) {
         int reports = 0;
         struct sb_progress p = {.report = stop, .context = &reports};
         struct sb_export e = {.env = &env, .model = &m, .progress = &p};
@@ -365,11 +383,11 @@ static void is_stopped_without_a_trace(void **state)
 static void every_allocation_may_fail(void **state)
 {
     (void)state;
-    const char *const formats[] = {"safetensors-dense", "npz"};
+    const char *const formats[] = {"safetensors-dense", "npz", "onnx"};
     struct sb_model m;
     assert_int_equal(models_make(&m, "lenet", 0.1, true, 2), SB_OK);
-    for (size_t i = 0; i < 2; i++) {
-        struct sb_export e = {.env = &env, .model = &m, .sigma = true};
+    for (size_t i = 0; i < 3; i++) {
+        struct sb_export e = {.env = &env, .model = &m, .sigma = i < 2};
         size_t live = sb_mem_live();
         sb_status st = SB_ENOMEM;
         long n;
@@ -396,7 +414,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(npz_holds_the_same, set_up, tear_down),
         cmocka_unit_test_setup_teardown(npz_has_any_name, set_up, tear_down),
         cmocka_unit_test_setup_teardown(refuses_what_is_not_there, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(npz_has_a_largest_size, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(onnx_has_no_deviations, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(files_have_a_largest_size, set_up, tear_down),
         cmocka_unit_test_setup_teardown(is_stopped_without_a_trace, set_up, tear_down),
         cmocka_unit_test_setup_teardown(every_allocation_may_fail, set_up, tear_down),
     };

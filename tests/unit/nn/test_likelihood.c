@@ -49,7 +49,9 @@ struct run {
     bool padding_clear;
 };
 
-static struct run run_head(const struct head *h, const struct sb_kernels *kernels)
+/* shards: of the batch; NULL: one. */
+static struct run run_shards(const struct head *h, const struct sb_kernels *kernels,
+                             const struct sb_shards *shards)
 {
     struct sb_env env = {.kernels = kernels, .threads = 1};
     struct sb_act output, d, answer;
@@ -63,9 +65,9 @@ static struct run run_head(const struct head *h, const struct sb_kernels *kernel
     struct sb_likelihood_head head = {
         &output, h->kind == SB_LIKELIHOOD_GAUSS_SHARED ? h->noise : NULL, &answer};
     struct sb_truth truth = {.target = h->target};
-    assert_int_equal(
-        sb_likelihood_row(h->kind)->loss(&env, &head, &truth, &r.loss, &d, r.dnoise),
-        SB_OK);
+    assert_int_equal(sb_likelihood_row(h->kind)->loss(&env, shards, &head, &truth,
+                                                      &r.loss, &d, r.dnoise),
+                     SB_OK);
     for (uint32_t c = 0; c < d.channels; c++)
         for (uint32_t l = sb_act_lanes(&d, d.blocks - 1); l < d.lanes; l++)
             r.padding_clear &= sb_act_plane(&d, d.blocks - 1, c)[l] == 0.0f;
@@ -75,6 +77,11 @@ static struct run run_head(const struct head *h, const struct sb_kernels *kernel
     sb_act_fini(&d);
     sb_act_fini(&answer);
     return r;
+}
+
+static struct run run_head(const struct head *h, const struct sb_kernels *kernels)
+{
+    return run_shards(h, kernels, NULL);
 }
 
 /* The formula of likelihood.h. */
@@ -180,6 +187,26 @@ static void every_table_gives_the_same_bits(void **state)
             assert_memory_equal(other.gradient, first.gradient, sizeof first.gradient);
             assert_memory_equal(other.dnoise, first.dnoise, sizeof first.dnoise);
             assert_memory_equal(other.answer, first.answer, sizeof first.answer);
+        }
+    }
+}
+
+/* Rows in shards: the same but for rounding, and the same bits on every table. */
+static void sums_go_over_shards(void **state)
+{
+    (void)state;
+    const struct sb_shards shards = {.width = SB_PARTIALS};
+    const struct sb_kernels *table[TABLES];
+    size_t n = sb_kernels_list(table, TABLES);
+    for (int k = 0; k < 2; k++) {
+        struct head h = make_head(gaussians[k]);
+        struct run first = run_shards(&h, table[0], &shards);
+        assert_true(fabs(first.loss - exact(&h)) < 1e-6 * fabs(exact(&h)));
+        for (size_t i = 1; i < n; i++) {
+            struct run other = run_shards(&h, table[i], &shards);
+            assert_true(other.loss == first.loss);
+            assert_memory_equal(other.gradient, first.gradient, sizeof first.gradient);
+            assert_memory_equal(other.dnoise, first.dnoise, sizeof first.dnoise);
         }
     }
 }
@@ -293,6 +320,7 @@ int main(void)
         cmocka_unit_test(gradients_are_finite_differences),
         cmocka_unit_test(variances_are_clamped),
         cmocka_unit_test(every_table_gives_the_same_bits),
+        cmocka_unit_test(sums_go_over_shards),
         cmocka_unit_test(the_shared_noise_is_a_record),
         cmocka_unit_test(the_shared_noise_is_trained),
         cmocka_unit_test(outputs_of_variances_start_at_zero),

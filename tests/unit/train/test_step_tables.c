@@ -1,5 +1,7 @@
 /* Training steps on every kernel table, with 8 lanes and with 16, leave the same bits in all
- * parameters, momenta and running averages, whatever the size of a batch. */
+ * parameters, momenta and running averages, whatever the size of a batch and the number of
+ * its shards; a step of them also moves the support. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,8 +31,10 @@ static const struct trial trials[] = {
 };
 
 static const uint32_t batches[STEPS] = {37, 16, MOST, 3};
+static const uint32_t cuts[] = {1, 2, 3, 8}; /* into so many shards */
+enum { TRIALS = sizeof trials / sizeof *trials, CUTS = sizeof cuts / sizeof *cuts };
 
-/* That share of every layer, so that none runs on BLAS, whose bits are its own. */
+/* That share of every layer, so that none is dense: test_net_isa has dense ones. */
 static sb_status thin_all(const struct sb_weight_shape *shape, size_t layers,
                           double density, struct sb_allocation *out)
 {
@@ -44,8 +48,8 @@ static sb_status thin_all(const struct sb_weight_shape *shape, size_t layers,
 }
 
 /* A few steps of a fresh network; the losses, too. */
-static void train(const struct trial *t, const struct sb_env *env, struct sb_net *net,
-                  double loss[STEPS])
+static void train(const struct trial *t, uint32_t shards, const struct sb_env *env,
+                  struct sb_net *net, double loss[STEPS])
 {
     size_t size = (size_t)t->channels * t->height * t->width;
     float *images = sb_malloc(MOST * size, sizeof *images);
@@ -57,6 +61,7 @@ static void train(const struct trial *t, const struct sb_env *env, struct sb_net
                                .classes = CLASSES,
                                .lanes = env->kernels->lanes,
                                .max_batch = MOST,
+                               .shard = sb_shards_width(MOST, shards, 16),
                                .threads = env->threads,
                                .gauss = t->gauss};
     struct sb_growth growth = {0};
@@ -72,7 +77,8 @@ static void train(const struct trial *t, const struct sb_env *env, struct sb_net
                                     .lr_rho = 0.01f,
                                     .kl_factor = 1e-3f,
                                     .prior_sd = 1.0f,
-                                    .rate = -1.0,
+                                    .rate = i == 2 ? 0.3 : -1.0,
+                                    .step_on_update = true,
                                     .batches = 1};
         nets_randomise(images, batches[i] * size, 3, i);
         for (uint32_t k = 0; k < batches[i]; k++)
@@ -94,20 +100,25 @@ static void every_table_trains_the_same(void **state)
     (void)state;
     const struct sb_kernels *table[SB_MOST_KERNELS];
     size_t tables = sb_kernels_list(table, SB_MOST_KERNELS);
-    for (size_t i = 0; i < sizeof trials / sizeof *trials; i++) {
+    for (size_t i = 0; i < TRIALS * CUTS; i++) {
+        const struct trial *trial = &trials[i / CUTS];
+        uint32_t n = cuts[i % CUTS];
+        if (n > 1 && trial->channels == 2)
+            continue; /* nothing that others do not show */
         struct sb_env env = {.kernels = table[0], .threads = 1};
         struct sb_net want;
         double loss[STEPS];
-        train(&trials[i], &env, &want, loss);
+        train(trial, n, &env, &want, loss);
         for (size_t k = 1; k < tables; k++)
-            for (env.threads = 1; env.threads <= 3; env.threads += 2) {
+            for (env.threads = n > 1 ? 3 : 1; env.threads <= 3; env.threads += 2) {
                 struct sb_net have;
                 double now[STEPS];
                 env.kernels = table[k];
-                train(&trials[i], &env, &have, now);
+                train(trial, n, &env, &have, now);
                 if (!nets_same(&have, &want, true))
-                    fail_msg("%s: %s, %d threads: other parameters than scalar's",
-                             trials[i].arch, table[k]->name, env.threads);
+                    fail_msg("%s, %u shards: %s, %d threads: other parameters than "
+                             "scalar's",
+                             trial->arch, n, table[k]->name, env.threads);
                 assert_memory_equal(now, loss, sizeof loss);
                 sb_net_fini(&have);
             }
@@ -115,6 +126,25 @@ static void every_table_trains_the_same(void **state)
     }
     for (size_t k = 1; k < tables; k++)
         printf("%s trains like scalar\n", table[k]->name);
+}
+
+/* Shards change the order of sums, and nothing else. */
+static void shards_only_round_otherwise(void **state)
+{
+    (void)state;
+    struct sb_env env = {.threads = 2};
+    assert_int_equal(sb_kernels_choose("auto", &env.kernels), SB_OK);
+    for (size_t i = 0; i < TRIALS; i++) {
+        struct sb_net one, many;
+        double loss[STEPS], other[STEPS];
+        train(&trials[i], 1, &env, &one, loss);
+        train(&trials[i], 8, &env, &many, other);
+        for (uint32_t k = 0; k < STEPS; k++)
+            assert_true(fabs(loss[k] - other[k]) < 2e-4 * (1.0 + loss[k]));
+        assert_false(nets_same(&one, &many, true)); /* they are there */
+        sb_net_fini(&one);
+        sb_net_fini(&many);
+    }
 }
 
 /* Kernels that a network was not planned for. */
@@ -135,6 +165,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_table_trains_the_same),
+        cmocka_unit_test(shards_only_round_otherwise),
         cmocka_unit_test(other_lanes_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

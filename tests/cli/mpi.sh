@@ -1,0 +1,65 @@
+#!/bin/sh
+# mpi.sh SEBAYS TABLES - --mpi as people give it: a job of one rank trains the same model, and
+# launches that went wrong are refused before anything is trained.
+set -u
+sebays=$1 tables=$2
+here=$(cd "$(dirname "$0")" && pwd)
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+# shellcheck source=tests/cli/expect.sh
+. "$here/expect.sh"
+unset OMPI_COMM_WORLD_SIZE PMI_SIZE SLURM_STEP_NUM_TASKS SLURM_NTASKS
+
+cp "$tables/iris.csv" iris.csv
+cat >small.ini <<'END'
+[data]
+set = iris.csv
+[model]
+arch = mlp-16
+[method]
+name = sebays
+members = 2
+explore_epochs = 2
+exploit_epochs = 2
+[train]
+batch = 16
+threads = 1
+END
+
+folder=$(cd "$(dirname "$sebays")" && pwd)
+refused 1 "sebays train: no plugin for the MPI \"none\": sebays-none.so is neither in $folder/ \
+nor in sebays/ or ../lib/sebays/ from there; it is built where that MPI's compiler (mpicc.none) is \
+found, or give its path" train small.ini --mpi=none
+refused 2 'sebays train: --mpi-limit soon: want seconds, more than 0' \
+    train small.ini --mpi --mpi-limit soon
+
+tested=''
+for mpi in openmpi mpich; do
+    [ -e "$folder/sebays-$mpi.so" ] || continue
+    command -v mpirun.$mpi >/dev/null || continue
+    case $mpi in
+    openmpi) set -- mpirun.openmpi --oversubscribe --allow-run-as-root ;;
+    *) set -- mpirun.mpich ;;
+    esac
+    if [ -z "$tested" ]; then
+        "$sebays" train small.ini --out alone --quiet >/dev/null || fault 'training alone'
+    fi
+    "$@" -np 1 "$sebays" train small.ini --mpi=$mpi --out one-$mpi --quiet >out 2>err ||
+        fault "$mpi, one rank: $(cat err)"
+    cmp alone/model.safetensors one-$mpi/model.safetensors ||
+        fault "$mpi: the model of one rank differs"
+    # The launcher says more than there are: it is another MPI's, or there was none.
+    for name in OMPI_COMM_WORLD_SIZE PMI_SIZE SLURM_NTASKS; do
+        [ $name = OMPI_COMM_WORLD_SIZE ] && [ $mpi = openmpi ] && continue # its own
+        [ $name = PMI_SIZE ] && [ $mpi = mpich ] && continue
+        "$@" -np 1 env $name=4 "$sebays" train small.ini --mpi=$mpi --out apart >out 2>err &&
+            fault "$mpi: a launch that went wrong was not refused"
+        grep -q "the launcher says 4 processes ($name), but $mpi sees 1" err ||
+            fault "$mpi: no sentence about a wrong launch: $(cat err)"
+        [ -e apart ] && fault "$mpi: a launch that went wrong began to train"
+    done
+    tested="$tested $mpi"
+done
+[ -n "$tested" ] || { echo 'NOT TESTED: --mpi (Open MPI or MPICH)'; [ $failed = 0 ] && exit 77; }
+exit $failed
