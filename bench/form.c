@@ -41,7 +41,11 @@ struct sb_form_shape bench_shape(const struct bench_options *o)
     const char *arch = o->arch ? o->arch : "wrn-28-10";
     bool small = strncmp(arch, "lenet", 5) == 0 || strncmp(arch, "mlp", 3) == 0;
     uint32_t side = small ? 28 : 32;
-    return (struct sb_form_shape){arch, small ? 1 : 3, side, side, CLASSES};
+    return (struct sb_form_shape){.arch = arch,
+                                  .channels = small ? 1 : 3,
+                                  .height = side,
+                                  .width = side,
+                                  .classes = CLASSES};
 }
 
 sb_status bench_active(const struct sb_arch *arch, double density, uint32_t **out)

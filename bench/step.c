@@ -127,7 +127,7 @@ static sb_status one_step(struct bench_step *b, const struct sb_env *env)
     sb_status st = forward(b, env);
     at[1] = bench_now();
     if (st == SB_OK)
-        st = sb_net_loss(env, &b->net, b->label, &loss);
+        st = sb_net_loss(env, &b->net, &(struct sb_truth){.label = b->label}, &loss);
     at[2] = bench_now();
     if (st == SB_OK)
         st = sb_net_backward(env, &b->net, NULL, NULL);
@@ -167,7 +167,7 @@ static sb_status run_update(struct bench_step *b, const struct sb_env *env)
     double loss;
     sb_status st = forward(b, env);
     if (st == SB_OK)
-        st = sb_net_loss(env, &b->net, b->label, &loss);
+        st = sb_net_loss(env, &b->net, &(struct sb_truth){.label = b->label}, &loss);
     if (st == SB_OK)
         st = step_update(env, &b->net, &b->update);
     b->update_bytes = resident_peak();

@@ -77,6 +77,8 @@ struct cli_args {
     const char *top;
     const char *reject_above;
     const char *keep;
+    const char *coverage;
+    const char *quantiles;
     const char *member;
     const char *from;
     const char *ranks;
@@ -88,7 +90,7 @@ struct cli_args {
     struct cli_list varied; /* "section.key=v1,v2,..." */
     unsigned threads;       /* 0: not given */
     bool resume, dry_run, quiet, json, all, probabilities, members, sigma, force;
-    bool csv_safe;
+    bool csv_safe, conformal;
     bool help; /* then nothing else is checked */
 };
 

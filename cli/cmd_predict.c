@@ -15,6 +15,8 @@
 static const char name[] = "predict";
 static const double patience = 2.0; /* seconds before progress is shown */
 
+enum { QUANTILES = 64 };
+
 /* All that a prediction needs. */
 struct work {
     const struct cli_args *args;
@@ -25,6 +27,7 @@ struct work {
     struct cli_output output;
     struct cli_progress screen;
     bool shown; /* progress was */
+    double quantiles[QUANTILES];
 };
 
 /* ---- the command line ---- */
@@ -117,6 +120,77 @@ static bool take_top(struct work *w)
     return false;
 }
 
+/* Shares in (0, 1), commas between. */
+static bool take_shares(const char *text, double *out, size_t most, size_t *count)
+{
+    char *end;
+    for (*count = 0; *text && *count < most; text = *end == ',' ? end + 1 : end) {
+        double x = strtod(text, &end);
+        if (end == text || (*end && *end != ',') || !(x > 0 && x < 1))
+            return false;
+        out[(*count)++] = x;
+    }
+    return *text == '\0' && *count > 0;
+}
+
+/* What is only for classes, or only for continuous targets. */
+static const char *misplaced(const struct work *w)
+{
+    const struct cli_args *args = w->args;
+    if (sebays_model_targets(w->model) > 0)
+        return args->top             ? "--top"
+               : args->probabilities ? "--probabilities"
+               : args->reject_above  ? "--reject-above"
+                                     : NULL;
+    return args->quantiles                      ? "--quantiles"
+           : args->coverage && !args->conformal ? "--coverage without --conformal"
+                                                : NULL;
+}
+
+static bool take_coverage(struct work *w)
+{
+    struct cli_predictions *a = &w->predictions;
+    const struct cli_args *args = w->args;
+    const char *wrong = misplaced(w);
+    bool targets = sebays_model_targets(w->model) > 0;
+    size_t n = 1;
+    a->coverage = 0.9;
+    a->conformal = args->conformal;
+    a->quantiles = w->quantiles;
+    if (wrong)
+        fprintf(stderr, "sebays %s: %s is for models of %s; this one has %s\n", name,
+                wrong, targets ? "classes" : "continuous targets",
+                targets ? "continuous targets" : "classes");
+    else if (args->coverage && !take_shares(args->coverage, &a->coverage, 1, &n))
+        fprintf(stderr, "sebays %s: --coverage %s: want a share in (0, 1), such as 0.9\n",
+                name, args->coverage);
+    else if (args->quantiles &&
+             !take_shares(args->quantiles, w->quantiles, QUANTILES, &a->quantile_count))
+        fprintf(stderr,
+                "sebays %s: --quantiles %s: want up to %d levels in (0, 1), commas "
+                "between\n",
+                name, args->quantiles, QUANTILES);
+    else
+        return true;
+    return false;
+}
+
+/* Factors of conformal intervals or sets, one a target. */
+static sebays_status calibrate(struct work *w)
+{
+    struct cli_predictions *a = &w->predictions;
+    uint32_t targets = sebays_model_targets(w->model);
+    sebays_status st = SEBAYS_OK;
+    if (!a->conformal)
+        return SEBAYS_OK;
+    a->factor = calloc(targets > 0 ? targets : 1, sizeof *a->factor);
+    if (!a->factor)
+        return SEBAYS_ENOMEM;
+    for (uint32_t t = 0; t < (targets > 0 ? targets : 1) && st == SEBAYS_OK; t++)
+        st = sebays_model_conformal(w->model, t, a->coverage, &a->factor[t]);
+    return st;
+}
+
 /* ---- the work ---- */
 
 /* Nobody wants a bar for what is there at once. */
@@ -148,8 +222,10 @@ static int open_all(struct work *w, struct sebays_predictor_options *o)
         .progress_seconds = 0.25,
     };
     sebays_status st = sebays_model_open(w->args->operand, &w->model);
-    if (st == SEBAYS_OK && !take_top(w))
+    if (st == SEBAYS_OK && (!take_coverage(w) || !take_top(w)))
         return CLI_USAGE;
+    if (st == SEBAYS_OK)
+        st = calibrate(w);
     if (st == SEBAYS_OK &&
         sebays_model_height(w->model) * sebays_model_width(w->model) == 1)
         o->max_batch = SEBAYS_FEED_BATCH; /* rows are small, and the more the faster */
@@ -186,7 +262,11 @@ static int answer_all(struct work *w)
     size_t got = 1;
     for (bool begun = false; got > 0; begun = true) {
         sebays_status st =
-            sebays_feed_predict(w->feed, w->predictor, SEBAYS_FEED_BATCH, &a->out, &got);
+            sebays_model_targets(w->model) > 0
+                ? sebays_feed_outcomes(w->feed, w->predictor, SEBAYS_FEED_BATCH,
+                                       &a->outcome, &got)
+                : sebays_feed_predict(w->feed, w->predictor, SEBAYS_FEED_BATCH, &a->out,
+                                      &got);
         if (st == SEBAYS_ECANCELED && cli_signals_caught())
             return 128 + cli_signals_caught();
         if (st != SEBAYS_OK) {
@@ -245,12 +325,14 @@ static int run(const struct cli_args *args)
 const struct cli_command cli_cmd_predict = {
     .name = "predict",
     .operand = "RUN|MODEL",
-    .summary = "classes, probabilities and uncertainty of new examples",
+    .summary = "classes or outcomes of new examples, and how sure they are",
     .help =
         "usage: sebays predict RUN|MODEL --input FILE|DIR|- [--out FILE]\n"
         "                      [--format csv|json|npy] [--top K] [--probabilities]\n"
         "                      [--members] [--reject-above ENTROPY] [--samples "
         "N|mean|noise]\n"
+        "                      [--coverage SHARE] [--quantiles LEVEL,...] "
+        "[--conformal]\n"
         "                      [--keep COLUMN,...] [--csv-safe] [--threads N] [--isa "
         "NAME] "
         "[--data-dir DIR] [--quiet]\n"
@@ -258,7 +340,10 @@ const struct cli_command cli_cmd_predict = {
         "A row an example, in the order of the input: its class, the class's "
         "probability,\n"
         "total, aleatoric and epistemic uncertainty in nats, and how many members vote\n"
-        "for the class. Input is anything that data sets are read from, labelled or "
+        "for the class. Of continuous targets: mean, standard deviation, its aleatoric "
+        "and\n"
+        "epistemic part, and the ends of an interval, in the target's units. Input is "
+        "anything that data sets are read from, labelled or "
         "not,\n"
         "one PNG or JPEG file, or a table as text on standard input. Tables are read "
         "and\n"
@@ -282,6 +367,16 @@ const struct cli_command cli_cmd_predict = {
         "  --csv-safe                an apostrophe before names and kept texts that "
         "begin\n"
         "                            with = + - or @, which spreadsheets compute\n"
+        "  --coverage SHARE          of the interval low .. high of a continuous "
+        "target;\n"
+        "                            default: 0.9\n"
+        "  --quantiles LEVEL,...     those of a continuous target, too, such as "
+        "0.05,0.5\n"
+        "  --conformal               intervals mean +- factor x sd, or sets of classes, "
+        "that\n"
+        "                            hold their coverage whatever the model; it must "
+        "have\n"
+        "                            been trained with data.calibration\n"
         "  --keep COLUMN,...         columns of the input table, by name or number, that "
         "are\n"
         "                            written beside the index: an id, say\n"

@@ -16,7 +16,10 @@ struct sweep {
     size_t number;
     char name[NAME]; /* "train.seed=1,method.sparsity=0.9" */
     size_t failed;   /* runs that came to nothing */
+    bool titled;     /* the names of the columns are printed */
 };
+
+enum { SHOWN = 3 }; /* figures of a run, the first ones of its task */
 
 /* ---- combinations -------------------------------------------------------------------- */
 
@@ -141,6 +144,29 @@ static sebays_status train(const struct sweep *s, const struct sebays_recipe *re
     return st;
 }
 
+/* The names of the columns, with the first row: whether there are classes or continuous
+ * targets is known then. NULL: it is not. */
+static void print_title(struct sweep *s, const struct sebays_result *r)
+{
+    static const char *const usual[SHOWN] = {"acc", "nll", "ece"};
+    if (s->titled)
+        return;
+    s->titled = true;
+    printf("%-48s", "run");
+    for (uint32_t i = 0; i < SHOWN; i++)
+        printf(" %8s", r ? sebays_result_figure_name(r, i) : usual[i]);
+    printf(" %8s %10s\n", "density", "seconds");
+}
+
+static void print_row(struct sweep *s, const struct sebays_result *r)
+{
+    print_title(s, r);
+    printf("%-48s", s->name);
+    for (uint32_t i = 0; i < SHOWN; i++)
+        printf(" %8.4f", sebays_result_figure(r, sebays_result_members(r), i));
+    printf(" %8.4f %10.1f\n", sebays_result_density(r), sebays_result_seconds(r));
+}
+
 static int run_one(struct sweep *s)
 {
     char out[CLI_PATH];
@@ -166,13 +192,12 @@ static int run_one(struct sweep *s)
     if (st != SEBAYS_OK) { /* the others need not suffer */
         s->failed++;
         fprintf(stderr, "sebays sweep: %s: %s\n", s->name, sebays_message());
+        print_title(s, NULL);
         printf("%-48s failed\n", s->name);
         cli_signals_drop_output();
         return CLI_OK;
     }
-    struct sebays_scores e = sebays_result_ensemble(result);
-    printf("%-48s %8.4f %8.4f %8.4f %8.4f %10.1f\n", s->name, e.accuracy, e.nll, e.ece,
-           sebays_result_density(result), sebays_result_seconds(result));
+    print_row(s, result);
     cli_signals_drop_output();
     sebays_result_free(result);
     return CLI_OK;
@@ -226,9 +251,6 @@ static int run(const struct cli_args *args)
         return code;
     cli_signals_outlive_readers();
     (void)cli_signals_catch(); /* if that fails, Ctrl-C ends us without a word */
-    printf("%-48s %8s %8s %8s %8s %10s\n", "run", "acc", "nll", "ece", "density",
-           "seconds");
-    cli_signals_drop_output();
     for (s.number = 0; code == CLI_OK && s.number < s.runs; s.number++)
         code = name_it(&s) ? run_one(&s) : CLI_USAGE;
     if (s.failed > 0)

@@ -1,16 +1,18 @@
 /* predictions - see predictions.h. */
 #include "predictions.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { NPY_HEAD = 128, NPY_BEFORE_TEXT = 10 };
+#include "cells.h"
+#include "outcomes.h"
 
 /* ---- buffer ---- */
 
 bool cli_predictions_init(struct cli_predictions *a)
 {
+    if (sebays_model_targets(a->model) > 0)
+        return cli_outcomes_init(a);
     size_t n = SEBAYS_FEED_BATCH, classes = sebays_model_classes(a->model);
     a->out = (struct sebays_prediction){.probabilities = calloc(n * classes, 4)};
     a->order = calloc(classes, sizeof *a->order);
@@ -36,6 +38,7 @@ void cli_predictions_fini(struct cli_predictions *a)
     free(a->out.epistemic);
     free(a->out.votes);
     free(a->order);
+    cli_outcomes_fini(a);
     a->out = (struct sebays_prediction){0};
     a->order = NULL;
 }
@@ -67,7 +70,7 @@ static void find_top(struct cli_predictions *a, const float *p)
         a->order[i] = (struct cli_class){p[i], i};
         best = p[i] > p[best] ? i : best;
     }
-    if (a->top > 1)
+    if (a->top > 1 || a->conformal)
         qsort(a->order, classes, sizeof *a->order, by_probability);
     else
         a->order[0] = (struct cli_class){p[best], best};
@@ -104,48 +107,22 @@ static struct row row_at(const struct cli_predictions *a, struct sebays_feed *fe
     return r;
 }
 
-static void put_floats(FILE *to, const char *before, const float *x, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        fprintf(to, "%s%.9g", i > 0 ? "," : before, (double)x[i]);
-}
-
 /* ---- CSV ---- */
-
-/* A text in quotes if it needs them, prefix first. Spreadsheets compute what begins with
- * one of = + - @ or a tab; behind an apostrophe, if that is asked for, it is a text. */
-static void put_cell(const struct cli_predictions *a, const char *prefix,
-                     const char *text)
-{
-    FILE *to = a->to;
-    bool formula = a->csv_safe && !prefix[0] && text[0] && strchr("=+-@\t\r", text[0]);
-    bool quote = strpbrk(text, ",;\t\"\r\n") || text[0] == ' ';
-    fprintf(to, "%s%s%s", quote ? "\"" : "", formula ? "'" : "", prefix);
-    for (; *text; text++) {
-        fputs(*text == '"' ? "\"" : "", to);
-        fputc(*text, to);
-    }
-    fputs(quote ? "\"" : "", to);
-}
 
 static void put_names(const struct cli_predictions *a, const char *prefix)
 {
     char number[16];
     for (uint32_t i = 0; i < sebays_model_classes(a->model); i++) {
         fputc(',', a->to);
-        put_cell(a, prefix, class_name(a, i, number));
+        cli_put_cell(cli_csv_of(a), prefix, class_name(a, i, number));
     }
 }
 
 static void csv_head(const struct cli_predictions *a, const struct sebays_feed *feed)
 {
-    fprintf(a->to, "index,%s", a->files ? "file," : "");
-    for (uint32_t k = 0; k < sebays_feed_keeps(feed); k++) {
-        put_cell(a, "", sebays_feed_keep_name(feed, k));
-        fputc(',', a->to);
-    }
-    fprintf(a->to, "class,probability,total,aleatoric,epistemic,votes%s",
-            a->rejects ? ",rejected" : "");
+    cli_put_head(cli_csv_of(a), feed);
+    fprintf(a->to, "class,probability,total,aleatoric,epistemic,votes%s%s",
+            a->rejects ? ",rejected" : "", a->conformal ? ",set" : "");
     for (uint32_t k = 2; k <= a->top; k++)
         fprintf(a->to, ",class_%u,probability_%u", k, k);
     if (a->probabilities)
@@ -158,54 +135,57 @@ static void csv_head(const struct cli_predictions *a, const struct sebays_feed *
     fputc('\n', a->to);
 }
 
+/* The classes of a conformal set, most probable first: at least 1 - factor each. */
+static void put_set(const struct cli_predictions *a, const struct row *r,
+                    const char *between, void (*put)(FILE *to, const char *text))
+{
+    size_t written = 0;
+    for (uint32_t k = 0; k < sebays_model_classes(a->model); k++) {
+        char number[16];
+        const struct cli_class *c = &a->order[k];
+        if (1.0 - (double)r->p[c->number] > a->factor[0])
+            continue;
+        fputs(written++ > 0 ? between : "", a->to);
+        put(a->to, class_name(a, c->number, number));
+    }
+}
+
+static void put_plain(FILE *to, const char *text)
+{
+    for (; *text; text++)
+        fputs(*text == '"' ? "\"\"" : (char[]){*text, '\0'}, to);
+}
+
 static void csv_row(const struct cli_predictions *a, const struct row *r)
 {
     const struct cli_class *best = a->order;
     size_t classes = sebays_model_classes(a->model);
     char number[16];
-    fprintf(a->to, "%" PRIu64 ",", a->count);
-    if (a->files) {
-        put_cell(a, "", r->file ? r->file : "");
-        fputc(',', a->to);
-    }
-    for (uint32_t k = 0; k < sebays_feed_keeps(r->feed); k++) {
-        put_cell(a, "", sebays_feed_keep_text(r->feed, r->number, k));
-        fputc(',', a->to);
-    }
-    put_cell(a, "", r->rejected ? "" : class_name(a, best->number, number));
+    cli_put_front(cli_csv_of(a), a->count, r->file, r->feed, r->number);
+    cli_put_cell(cli_csv_of(a), "",
+                 r->rejected ? "" : class_name(a, best->number, number));
     fprintf(a->to, ",%.9g,%.9g,%.9g,%.9g,%u", (double)best->probability, (double)r->total,
             (double)r->aleatoric, (double)r->epistemic, r->votes[best->number]);
     if (a->rejects)
         fprintf(a->to, ",%d", r->rejected);
+    if (a->conformal) {
+        fputs(",\"", a->to);
+        put_set(a, r, "|", put_plain);
+        fputc('"', a->to);
+    }
     for (uint32_t k = 1; k < a->top; k++) {
         fputc(',', a->to);
-        put_cell(a, "", class_name(a, best[k].number, number));
+        cli_put_cell(cli_csv_of(a), "", class_name(a, best[k].number, number));
         fprintf(a->to, ",%.9g", (double)best[k].probability);
     }
     if (a->probabilities)
-        put_floats(a->to, ",", r->p, classes);
+        cli_put_floats(a->to, ",", r->p, classes);
     for (uint32_t m = 0; a->members && m < sebays_model_members(a->model); m++)
-        put_floats(a->to, ",", r->members + m * r->next, classes);
+        cli_put_floats(a->to, ",", r->members + m * r->next, classes);
     fputc('\n', a->to);
 }
 
 /* ---- JSON lines ---- */
-
-/* Texts are UTF-8 already. */
-static void put_string(FILE *to, const char *text)
-{
-    fputc('"', to);
-    for (; *text; text++) {
-        unsigned char c = (unsigned char)*text;
-        if (c == '"' || c == '\\')
-            fprintf(to, "\\%c", c);
-        else if (c < 0x20)
-            fprintf(to, "\\u%04x", c);
-        else
-            fputc(c, to);
-    }
-    fputc('"', to);
-}
 
 /* {"class": ..., "label": ...} without the brackets; NULL: no class. */
 static void put_class(const struct cli_predictions *a, const struct cli_class *c)
@@ -213,7 +193,7 @@ static void put_class(const struct cli_predictions *a, const struct cli_class *c
     char number[16];
     fputs("\"class\":", a->to);
     if (c)
-        put_string(a->to, class_name(a, c->number, number));
+        cli_put_string(a->to, class_name(a, c->number, number));
     else
         fputs("null", a->to);
     if (c)
@@ -228,7 +208,8 @@ static void put_members(const struct cli_predictions *a, const struct row *r)
     fputs(",\"members\":[", a->to);
     for (uint32_t m = 0; m < members; m++) {
         fputs(m > 0 ? ",[" : "[", a->to);
-        put_floats(a->to, "", r->members + m * r->next, sebays_model_classes(a->model));
+        cli_put_floats(a->to, "", r->members + m * r->next,
+                       sebays_model_classes(a->model));
         fputc(']', a->to);
     }
     fputc(']', a->to);
@@ -245,30 +226,10 @@ static void put_top(const struct cli_predictions *a)
     fputc(']', a->to);
 }
 
-/* "kept":{"id":"a17"}, */
-static void put_kept(const struct cli_predictions *a, const struct row *r)
-{
-    fputs("\"kept\":{", a->to);
-    for (uint32_t k = 0; k < sebays_feed_keeps(r->feed); k++) {
-        fputs(k > 0 ? "," : "", a->to);
-        put_string(a->to, sebays_feed_keep_name(r->feed, k));
-        fputc(':', a->to);
-        put_string(a->to, sebays_feed_keep_text(r->feed, r->number, k));
-    }
-    fputs("},", a->to);
-}
-
 static void json_row(const struct cli_predictions *a, const struct row *r)
 {
     uint32_t classes = sebays_model_classes(a->model);
-    fprintf(a->to, "{\"index\":%" PRIu64 ",", a->count);
-    if (r->file) {
-        fputs("\"file\":", a->to);
-        put_string(a->to, r->file);
-        fputc(',', a->to);
-    }
-    if (sebays_feed_keeps(r->feed) > 0)
-        put_kept(a, r);
+    cli_put_json_front(a->to, a->count, r->file, r->feed, r->number);
     put_class(a, r->rejected ? NULL : a->order);
     fprintf(a->to,
             ",\"probability\":%.9g,\"total\":%.9g,\"aleatoric\":%.9g,\"epistemic\":%.9g",
@@ -279,10 +240,15 @@ static void json_row(const struct cli_predictions *a, const struct row *r)
     for (uint32_t i = 0; i < classes; i++)
         fprintf(a->to, "%s%u", i > 0 ? "," : ",\"votes\":[", r->votes[i]);
     fputc(']', a->to);
+    if (a->conformal) {
+        fputs(",\"set\":[", a->to);
+        put_set(a, r, ",", cli_put_string);
+        fputc(']', a->to);
+    }
     if (a->top > 1)
         put_top(a);
     if (a->probabilities) {
-        put_floats(a->to, ",\"probabilities\":[", r->p, classes);
+        cli_put_floats(a->to, ",\"probabilities\":[", r->p, classes);
         fputc(']', a->to);
     }
     if (a->members)
@@ -290,46 +256,39 @@ static void json_row(const struct cli_predictions *a, const struct row *r)
     fputs("}\n", a->to);
 }
 
-/* ---- NumPy ---- */
-
-static void npy_head(const struct cli_predictions *a, uint64_t count)
-{
-    static const unsigned char magic[NPY_BEFORE_TEXT] = {
-        0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0, NPY_HEAD - NPY_BEFORE_TEXT, 0};
-    const uint16_t one = 1;
-    unsigned char head[NPY_HEAD], little;
-    char text[NPY_HEAD];
-    memcpy(&little, &one, 1);
-    int n = snprintf(text, sizeof text,
-                     "{'descr': '%cf4', 'fortran_order': False, 'shape': (%" PRIu64
-                     ", %u), }",
-                     little ? '<' : '>', count, sebays_model_classes(a->model));
-    memset(head, ' ', sizeof head);
-    memcpy(head, magic, sizeof magic);
-    memcpy(head + sizeof magic, text, (size_t)n); /* at most 95 of 118 bytes */
-    head[NPY_HEAD - 1] = '\n';
-    (void)fwrite(head, 1, sizeof head, a->to); /* the stream remembers a failure */
-}
-
 /* ---- all of them ---- */
+
+/* Numbers of a row of an array. */
+static uint32_t width_of(const struct cli_predictions *a)
+{
+    uint32_t targets = sebays_model_targets(a->model);
+    return targets > 0 ? targets : sebays_model_classes(a->model);
+}
 
 void cli_predictions_begin(struct cli_predictions *a, const struct sebays_feed *feed,
                            uint64_t count)
 {
-    if (a->format == CLI_ANSWERS_CSV)
+    if (a->format == CLI_ANSWERS_CSV && sebays_model_targets(a->model) > 0)
+        cli_outcomes_head(a, feed);
+    else if (a->format == CLI_ANSWERS_CSV)
         csv_head(a, feed);
     else if (a->format == CLI_ANSWERS_NPY)
-        npy_head(a, count);
+        cli_put_npy_head(a->to, count, width_of(a));
 }
 
 void cli_predictions_write(struct cli_predictions *a, struct sebays_feed *feed, size_t n)
 {
-    size_t classes = sebays_model_classes(a->model);
+    bool outcomes = sebays_model_targets(a->model) > 0;
     if (a->format == CLI_ANSWERS_NPY) {
-        (void)fwrite(a->out.probabilities, sizeof(float), n * classes, a->to);
+        (void)fwrite(outcomes ? a->outcome.mean : a->out.probabilities, sizeof(float),
+                     n * width_of(a), a->to);
         a->count += n;
         return;
     }
+    for (size_t i = 0; outcomes && i < n; i++, a->count++)
+        cli_outcomes_row(a, feed, i, n);
+    if (outcomes)
+        return;
     for (size_t i = 0; i < n; i++, a->count++) {
         struct row r = row_at(a, feed, i, n);
         a->rejected += r.rejected;
@@ -345,5 +304,5 @@ void cli_predictions_end(struct cli_predictions *a, uint64_t count)
 {
     if (a->format == CLI_ANSWERS_NPY && count != a->count &&
         fseek(a->to, 0, SEEK_SET) == 0)
-        npy_head(a, a->count);
+        cli_put_npy_head(a->to, a->count, width_of(a));
 }

@@ -1,14 +1,13 @@
 /* predictions - what a model says about examples, as a table (CSV), as one JSON object a line,
- * or as a NumPy array of probabilities.
- *
- * Numbers have nine digits, so that they read back as the same floats.
- */
+ * or as a NumPy array of probabilities or of means. What is special to continuous targets is
+ * in outcomes.c. */
 #ifndef SEBAYS_CLI_ANSWERS_H
 #define SEBAYS_CLI_ANSWERS_H
 
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "cells.h"
 #include "sebays.h"
 
 enum cli_predictions_format { CLI_ANSWERS_CSV, CLI_ANSWERS_JSON, CLI_ANSWERS_NPY };
@@ -29,11 +28,23 @@ struct cli_predictions {
     bool csv_safe;       /* no cell begins as a formula does */
     bool rejects;        /* those of more entropy than ... */
     double reject_above; /* ... this, in nats */
+    double coverage;     /* of intervals, or of conformal sets */
+    bool conformal;
+    const double *quantiles; /* [quantile_count] that are wanted of targets */
+    size_t quantile_count;
 
-    struct sebays_prediction out; /* room for SEBAYS_FEED_BATCH examples; owned */
-    struct cli_class *order;      /* [classes] owned */
-    uint64_t count, rejected;     /* so far */
+    struct sebays_prediction out;   /* room for SEBAYS_FEED_BATCH examples; owned */
+    struct cli_class *order;        /* [classes] owned */
+    struct sebays_outcomes outcome; /* the same of targets; owned */
+    double *levels; /* [2 + quantile_count] owned: the interval's ends, then the others */
+    double *factor; /* [targets, or 1] owned: of conformal prediction; NULL: none */
+    uint64_t count, rejected; /* so far */
 };
+
+static inline struct cli_csv cli_csv_of(const struct cli_predictions *a)
+{
+    return (struct cli_csv){a->to, a->files, a->csv_safe};
+}
 
 /* Room for the predictions. False: no memory. The caller calls cli_predictions_fini. */
 bool cli_predictions_init(struct cli_predictions *a);

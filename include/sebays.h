@@ -174,7 +174,7 @@ struct sebays_run_options {
 };
 
 /* Figures on the test set: accuracy, negative log-likelihood, expected calibration error,
- * Brier score. */
+ * Brier score. Of continuous targets only nll: sebays_result_figure has the others. */
 struct sebays_scores {
     double accuracy, nll, ece, brier;
 };
@@ -204,6 +204,14 @@ void sebays_result_free(struct sebays_result *result);
 uint32_t sebays_result_members(const struct sebays_result *result);
 struct sebays_scores sebays_result_member(const struct sebays_result *result, uint32_t i);
 struct sebays_scores sebays_result_ensemble(const struct sebays_result *result);
+/* The figures of the run's task: acc, nll, ece, brier of classes; nll, rmse, mae, crps of
+ * continuous targets. How many; the name of the i-th or NULL; whether more is better; its
+ * value of a member, from 0, or of the ensemble, whose number is sebays_result_members. */
+uint32_t sebays_result_figures(const struct sebays_result *result);
+const char *sebays_result_figure_name(const struct sebays_result *result, uint32_t i);
+bool sebays_result_figure_rises(const struct sebays_result *result, uint32_t i);
+double sebays_result_figure(const struct sebays_result *result, uint32_t member,
+                            uint32_t i);
 double sebays_result_seconds(const struct sebays_result *result);
 double sebays_result_images_per_second(const struct sebays_result *result);
 double sebays_result_density(const struct sebays_result *result);
@@ -358,7 +366,19 @@ sebays_status sebays_model_open(const char *path, struct sebays_model **out);
 void sebays_model_free(struct sebays_model *model);
 
 uint32_t sebays_model_members(const struct sebays_model *model);
+
+/* Classes that it tells apart; 0: it predicts continuous targets, so many, with names. */
 uint32_t sebays_model_classes(const struct sebays_model *model);
+uint32_t sebays_model_targets(const struct sebays_model *model);
+const char *sebays_model_target_name(const struct sebays_model *model, uint32_t i);
+
+/* Conformal prediction: the interval mean +- *factor * sd of a target (of classes, target 0:
+ * the set of those whose probability is at least 1 - *factor) has the truth with at least
+ * probability coverage, in (0, 1), whatever the model, for examples from where the calibration
+ * part came from. Infinite where that is too small; SEBAYS_EARG: there was none, its size is 0. */
+sebays_status sebays_model_conformal(const struct sebays_model *model, uint32_t target,
+                                     double coverage, double *factor);
+uint32_t sebays_model_calibrated(const struct sebays_model *model);
 
 /* The name of class i, counted from 0. NULL: the model has no names, or not that many
  * classes. This text and those below belong to the model. */
@@ -458,6 +478,24 @@ sebays_status sebays_predict(struct sebays_predictor *predictor,
                              const struct sebays_examples *examples,
                              const struct sebays_prediction *out);
 
+/* The same of continuous targets, in their units; sd^2 = aleatoric^2 + epistemic^2. The central
+ * interval of coverage c is between the quantiles (1 - c) / 2 and (1 + c) / 2. */
+struct sebays_outcomes {
+    float *mean;          /* [count][targets], of the mixture of the members' Gaussians */
+    float *sd;            /* [count][targets] its standard deviation */
+    float *aleatoric;     /* [count][targets] what data leave open */
+    float *epistemic;     /* [count][targets] how far members disagree */
+    const double *levels; /* [level_count] of the quantiles, each in (0, 1) */
+    size_t level_count;
+    float *quantiles;        /* [count][targets][level_count] of the mixture */
+    float *member_means;     /* [members][count][targets] */
+    float *member_variances; /* [members][count][targets] */
+};
+
+sebays_status sebays_predict_outcomes(struct sebays_predictor *predictor,
+                                      const struct sebays_examples *examples,
+                                      const struct sebays_outcomes *out);
+
 /* ---- prediction of files ---- */
 
 /* Examples for a model to answer, one after the other, from what sebays_data_open reads,
@@ -497,6 +535,10 @@ uint64_t sebays_feed_count(const struct sebays_feed *feed);
 sebays_status sebays_feed_predict(struct sebays_feed *feed,
                                   struct sebays_predictor *predictor, size_t most,
                                   const struct sebays_prediction *out, size_t *got);
+
+sebays_status sebays_feed_outcomes(struct sebays_feed *feed,
+                                   struct sebays_predictor *predictor, size_t most,
+                                   const struct sebays_outcomes *out, size_t *got);
 
 /* The file that example i of the last answer is, within a folder of images ("cat/1.png");
  * NULL: examples are no files. Valid until the next call. */

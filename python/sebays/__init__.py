@@ -8,12 +8,12 @@ Everything is computed by libsebays (include/sebays.h); see _library for how it 
 """
 from ._library import (ArgumentError, Canceled, Error, FileError, FormatError, MissingError,
                        NumericError, OutOfMemory, library_path, version)
-from ._model import Model, Uncertainty, export, inspect
+from ._model import Model, Outcomes, Uncertainty, export, inspect
 from ._train import Progress, Result, Scores, options, plan, recipe_text, train
 
 __version__ = version()
 __all__ = ["ArgumentError", "Canceled", "Error", "FileError", "FormatError", "MissingError",
-           "Model", "NumericError", "OutOfMemory", "Progress", "Result", "Scores",
+           "Model", "NumericError", "OutOfMemory", "Outcomes", "Progress", "Result", "Scores",
            "SeBaySClassifier", "Uncertainty", "export", "inspect", "library_path", "options",
            "plan", "recipe_text", "train", "version"]
 

@@ -135,6 +135,7 @@ class SeBaySClassifier(ClassifierMixin, BaseEstimator):
             explore = max(math.ceil(160 / steps), 8)
         exploit = self.exploit_epochs or max(math.ceil(80 / steps), 4)
         recipe = {
+            "data.task": "classification",
             "data.set": SET,  # what it is called: a model does not depend on where rows were
             "data.split": "stratified" if held_out else "tail",
             "data.validation": held_out or 1,

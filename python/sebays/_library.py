@@ -64,6 +64,13 @@ class Prediction(Structure):
                 ("aleatoric", c_void_p), ("epistemic", c_void_p), ("votes", c_void_p)]
 
 
+class Outcomes(Structure):
+    _fields_ = [("mean", c_void_p), ("sd", c_void_p), ("aleatoric", c_void_p),
+                ("epistemic", c_void_p), ("levels", POINTER(c_double)),
+                ("level_count", c_size_t), ("quantiles", c_void_p),
+                ("member_means", c_void_p), ("member_variances", c_void_p)]
+
+
 DRAW, DRAWS, MEAN, NOISE = range(4)       # enum sebays_sampling
 F32, U8 = range(2)                        # enum sebays_type
 NCHW, NHWC, STRIDED = range(3)            # enum sebays_layout
@@ -134,6 +141,9 @@ FUNCTIONS = {  # name: (result, arguments); handles are addresses
     "result_members": (c_uint32, [c_void_p]),
     "result_member": (Scores, [c_void_p, c_uint32]),
     "result_ensemble": (Scores, [c_void_p]),
+    "result_figures": (c_uint32, [c_void_p]),
+    "result_figure_name": (c_char_p, [c_void_p, c_uint32]),
+    "result_figure": (c_double, [c_void_p, c_uint32, c_uint32]),
     "result_seconds": (c_double, [c_void_p]),
     "result_images_per_second": (c_double, [c_void_p]),
     "result_density": (c_double, [c_void_p]),
@@ -144,6 +154,10 @@ FUNCTIONS = {  # name: (result, arguments); handles are addresses
     "model_members": (c_uint32, [c_void_p]),
     "model_classes": (c_uint32, [c_void_p]),
     "model_class_name": (c_char_p, [c_void_p, c_uint32]),
+    "model_targets": (c_uint32, [c_void_p]),
+    "model_target_name": (c_char_p, [c_void_p, c_uint32]),
+    "model_calibrated": (c_uint32, [c_void_p]),
+    "model_conformal": (c_int, [c_void_p, c_uint32, c_double, POINTER(c_double)]),
     "model_channels": (c_uint32, [c_void_p]),
     "model_height": (c_uint32, [c_void_p]),
     "model_width": (c_uint32, [c_void_p]),
@@ -156,6 +170,7 @@ FUNCTIONS = {  # name: (result, arguments); handles are addresses
     "predictor_free": (None, [c_void_p]),
     "export": (c_int, [c_char_p, POINTER(ExportOptions)]),
     "predict": (c_int, [c_void_p, POINTER(Examples), POINTER(Prediction)]),
+    "predict_outcomes": (c_int, [c_void_p, POINTER(Examples), POINTER(Outcomes)]),
 }
 
 

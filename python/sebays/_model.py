@@ -22,6 +22,17 @@ class Uncertainty(NamedTuple):
     epistemic: np.ndarray  # the difference: how far members disagree
 
 
+class Outcomes(NamedTuple):
+    """Continuous targets in their own units: float32 [n], or [n][targets] of several.
+
+    sd is the deviation of the mixture of the members' Gaussians; its square is the sum of
+    those of the other two."""
+    mean: np.ndarray
+    sd: np.ndarray
+    aleatoric: np.ndarray  # what data leave open
+    epistemic: np.ndarray  # how far members disagree
+
+
 def inspect(path):
     """What a model file (or that of a run directory) holds, as text."""
     return new_text(lib.sebays_inspect, os.fsencode(path))
@@ -62,6 +73,10 @@ class Model:
         self.classes = lib.sebays_model_classes(self._handle)
         names = [lib.sebays_model_class_name(self._handle, i) for i in range(self.classes)]
         self.class_names = None if None in names else tuple(name.decode() for name in names)
+        self.targets = lib.sebays_model_targets(self._handle)
+        self.target_names = tuple(lib.sebays_model_target_name(self._handle, i).decode()
+                                  for i in range(self.targets))
+        self.calibrated = lib.sebays_model_calibrated(self._handle)
         self.shape = tuple(f(self._handle) for f in (
             lib.sebays_model_channels, lib.sebays_model_height, lib.sebays_model_width))
         self.arch = lib.sebays_model_arch(self._handle).decode()
@@ -72,8 +87,13 @@ class Model:
 
     def __repr__(self):
         return (f"<sebays.Model {self.method} {self.arch}: {self.member_count} members, "
-                f"density {self.density:.3g}, {self.classes} classes, "
+                f"density {self.density:.3g}, {self._answers_for()}, "
                 f"input {'x'.join(map(str, self.shape))}>")
+
+    def _answers_for(self):
+        return (f"{self.classes} classes" if self.classes else
+                "target " + self.target_names[0] if self.targets == 1 else
+                f"{self.targets} targets")
 
     # ---- its life ----
 
@@ -125,7 +145,10 @@ class Model:
     # ---- answers ----
 
     def predict(self, x, *, layout=None):
-        """The most probable class of each example, counted from 0: int64 [n]."""
+        """The most probable class of each example, counted from 0: int64 [n]. Of a model of
+        continuous targets, their means: float32 [n], or [n][targets] of several."""
+        if self.targets:
+            return self._outcomes(x, layout, "mean")["mean"]
         return self.predict_proba(x, layout=layout).argmax(axis=1)
 
     def predict_proba(self, x, *, layout=None):
@@ -155,16 +178,78 @@ class Model:
         aleatoric, epistemic."""
         return self._answer(x, layout, *(name for name, _ in _library.Prediction._fields_))
 
-    def _answer(self, x, layout, *wanted):
+    # ---- continuous targets ----
+
+    def outcomes(self, x, *, layout=None):
+        """Mean and deviations of continuous targets: Outcomes."""
+        return Outcomes(**self._outcomes(x, layout, *Outcomes._fields))
+
+    def quantiles(self, x, levels, *, layout=None):
+        """Quantiles of the mixture: float32 [n][levels], or [n][targets][levels]."""
+        return self._outcomes(x, layout, "quantiles", levels=levels)["quantiles"]
+
+    def interval(self, x, coverage=0.9, *, conformal=False, layout=None):
+        """The ends (low, high) of a central interval of that coverage. conformal: mean +-
+        factor * sd instead, which holds its coverage whatever the model, if that was trained
+        with data.calibration."""
+        if not conformal:
+            ends = self.quantiles(x, [(1 - coverage) / 2, (1 + coverage) / 2], layout=layout)
+            return ends[..., 0], ends[..., 1]
+        factor = np.array([self.conformal_factor(coverage, t) for t in range(self.targets)])
+        out = self._outcomes(x, layout, "mean", "sd")
+        wide = (factor if self.targets > 1 else factor[0]) * out["sd"]
+        return out["mean"] - wide, out["mean"] + wide
+
+    def conformal_factor(self, coverage, target=0):
+        """Of the calibration part: the interval mean +- factor * sd of a target, or the set
+        of classes whose probability is at least 1 - factor, has the truth with at least that
+        probability."""
+        out = ctypes.c_double()
+        with self._lock:
+            if not self._handle:
+                raise ValueError("the model is closed")
+            check(lib.sebays_model_conformal(self._handle, target, coverage,
+                                             ctypes.byref(out)))
+        return out.value
+
+    def member_outcomes(self, x, *, layout=None):
+        """Means and variances of each member: two of float32 [members][n], or
+        [members][n][targets]."""
+        out = self._outcomes(x, layout, "member_means", "member_variances")
+        return out["member_means"], out["member_variances"]
+
+    def _outcomes(self, x, layout, *wanted, levels=()):
+        x, examples = self._examples(x, layout)
+        n, t, levels = len(x), max(self.targets, 1), np.array(levels, np.float64)
+        shapes = dict(quantiles=(n, t, len(levels)), member_means=(self.member_count, n, t),
+                      member_variances=(self.member_count, n, t))
+        out = {name: np.empty(shapes.get(name, (n, t)), np.float32) for name in wanted}
+        asked = _library.Outcomes(
+            levels=levels.ctypes.data_as(ctypes.POINTER(ctypes.c_double)),
+            level_count=len(levels), **{name: a.ctypes.data for name, a in out.items()})
+        with self._predictor(1 if n == 1 else 0) as predictor:
+            check(lib.sebays_predict_outcomes(predictor, ctypes.byref(examples),
+                                              ctypes.byref(asked)))
+        axis = {"quantiles": 1}
+        return out if t > 1 else {name: a.squeeze(axis.get(name, a.ndim - 1))
+                                  for name, a in out.items()}
+
+    # ---- all of them ----
+
+    def _examples(self, x, layout):
+        """x as the library reads it, which must stay, and what says how."""
         x, strides = _as_examples(np.asarray(x), self.shape, layout)
+        return x, _library.Examples(
+            data=x.ctypes.data, count=len(x), type=_library.U8 if x.dtype == np.uint8 else
+            _library.F32, layout=_library.STRIDED, stride=strides)
+
+    def _answer(self, x, layout, *wanted):
+        x, examples = self._examples(x, layout)
         n, k = len(x), self.classes
         shapes = dict(probabilities=(n, k), members=(self.member_count, n, k), votes=(n, k),
                       total=(n,), aleatoric=(n,), epistemic=(n,))
         out = {name: np.empty(shapes[name], np.uint32 if name == "votes" else np.float32)
                for name in wanted}
-        examples = _library.Examples(
-            data=x.ctypes.data, count=n, type=_library.U8 if x.dtype == np.uint8 else
-            _library.F32, layout=_library.STRIDED, stride=strides)
         prediction = _library.Prediction(**{name: a.ctypes.data for name, a in out.items()})
         with self._predictor(1 if n == 1 else 0) as predictor:
             check(lib.sebays_predict(predictor, ctypes.byref(examples),

@@ -18,7 +18,8 @@ REPORT_SECONDS = 0.2  # between two reports, and until Ctrl-C is noticed
 
 
 class Scores(NamedTuple):
-    """Figures on the test set."""
+    """Figures on the test set of a run with classes; of continuous targets only nll is a
+    number, and Result.figures has the others."""
     accuracy: float
     nll: float
     ece: float
@@ -51,6 +52,7 @@ class Result:
     seconds: float
     images_per_second: float
     density: float
+    figures: dict = field(default_factory=dict, repr=False)  # of the ensemble, by name
 
     @property
     def model_path(self):
@@ -272,6 +274,9 @@ def _take(result, out):
                       [scores(lib.sebays_result_member(result, i)) for i in range(count)],
                       lib.sebays_result_seconds(result),
                       lib.sebays_result_images_per_second(result),
-                      lib.sebays_result_density(result))
+                      lib.sebays_result_density(result),
+                      {lib.sebays_result_figure_name(result, i).decode():
+                       lib.sebays_result_figure(result, count, i)
+                       for i in range(lib.sebays_result_figures(result))})
     finally:
         lib.sebays_result_free(result)

@@ -55,6 +55,11 @@ static void abi_prediction(void)
     FIELD(prediction, probabilities), FIELD(prediction, members);
     FIELD(prediction, total), FIELD(prediction, aleatoric);
     FIELD(prediction, epistemic), FIELD(prediction, votes);
+    SIZE(outcomes);
+    FIELD(outcomes, mean), FIELD(outcomes, sd), FIELD(outcomes, aleatoric);
+    FIELD(outcomes, epistemic), FIELD(outcomes, levels), FIELD(outcomes, level_count);
+    FIELD(outcomes, quantiles), FIELD(outcomes, member_means);
+    FIELD(outcomes, member_variances);
 }
 
 /* A test that fails says where; nothing is worth giving back before the end. */

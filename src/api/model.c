@@ -12,6 +12,7 @@
 #include "kernels/kernels.h"
 #include "model/inspect.h"
 #include "predict/columns.h"
+#include "predict/conformal.h"
 
 sb_status sb_model_find(const char *path, char out[SB_MODEL_PATH])
 {
@@ -174,6 +175,31 @@ uint32_t sebays_model_members(const struct sebays_model *model)
 uint32_t sebays_model_classes(const struct sebays_model *model)
 {
     return model ? model->model.info.classes : 0;
+}
+
+uint32_t sebays_model_targets(const struct sebays_model *model)
+{
+    return model ? model->model.info.targets : 0;
+}
+
+const char *sebays_model_target_name(const struct sebays_model *model, uint32_t i)
+{
+    return i < sebays_model_targets(model) ? model->model.info.target_name[i] : NULL;
+}
+
+uint32_t sebays_model_calibrated(const struct sebays_model *model)
+{
+    return model ? model->model.info.scores : 0;
+}
+
+sebays_status sebays_model_conformal(const struct sebays_model *model, uint32_t target,
+                                     double coverage, double *factor)
+{
+    SB_NEED(factor);
+    *factor = NAN;
+    SB_NEED(model);
+    return (sebays_status)sb_predict_conformal(&model->model.info, target, coverage,
+                                               factor);
 }
 
 const char *sebays_model_class_name(const struct sebays_model *model, uint32_t i)

@@ -22,7 +22,11 @@ struct sebays_predictor {
 };
 
 /* What a caller wants, as the library answers it. */
-struct sb_answers sb_answers_of(const struct sebays_prediction *out);
+sb_status sb_answers_of(const struct sb_model *m, const struct sebays_prediction *out,
+                        struct sb_answers *answers);
+sb_status sb_answers_of_outcomes(const struct sb_model *m,
+                                 const struct sebays_outcomes *out,
+                                 struct sb_answers *answers);
 
 enum { SB_MODEL_PATH = 4096 };
 

@@ -6,7 +6,7 @@
 #include "kernels/kernels.h"
 #include "predict/predictor.h"
 
-enum { BATCH = 64, MOST_BATCH = 1 << 20 };
+enum { BATCH = 64, MOST_BATCH = 1 << 20, MOST_LEVELS = 1 << 16 };
 
 static sb_status sampling_of(const struct sebays_predictor_options *o,
                              struct sb_sampling *out)
@@ -125,13 +125,58 @@ static sb_status input_of(const struct sb_predictor *p, const struct sebays_exam
     return SB_OK;
 }
 
-struct sb_answers sb_answers_of(const struct sebays_prediction *out)
+sb_status sb_answers_of(const struct sb_model *m, const struct sebays_prediction *out,
+                        struct sb_answers *answers)
 {
-    return (struct sb_answers){
+    if (m->info.targets > 0)
+        return sb_fail(SB_EARG, "the model predicts continuous targets, which have no "
+                                "probabilities; ask for outcomes");
+    *answers = (struct sb_answers){
         .members = out->members,
         .sum = {out->probabilities, out->total, out->aleatoric, out->epistemic,
                 out->votes},
     };
+    return SB_OK;
+}
+
+sb_status sb_answers_of_outcomes(const struct sb_model *m,
+                                 const struct sebays_outcomes *out,
+                                 struct sb_answers *answers)
+{
+    if (m->info.targets == 0)
+        return sb_fail(SB_EARG,
+                       "the model tells %u classes apart, and has no continuous "
+                       "targets; ask for probabilities",
+                       m->info.classes);
+    if (out->quantiles && !out->levels)
+        return sb_fail(SB_EARG, "outcomes: quantiles are wanted, but levels is NULL");
+    if (out->level_count > MOST_LEVELS)
+        return sb_fail(SB_EARG, "outcomes: %zu levels; at most %d work", out->level_count,
+                       MOST_LEVELS);
+    for (size_t i = 0; out->quantiles && i < out->level_count; i++)
+        if (!(out->levels[i] > 0 && out->levels[i] < 1))
+            return sb_fail(SB_EARG, "outcomes: level %zu is %g; want one in (0, 1)", i,
+                           out->levels[i]);
+    *answers = (struct sb_answers){.outcome = {.mean = out->mean,
+                                               .sd = out->sd,
+                                               .aleatoric = out->aleatoric,
+                                               .epistemic = out->epistemic,
+                                               .quantile = out->quantiles,
+                                               .level = out->levels,
+                                               .levels = (uint32_t)out->level_count,
+                                               .member_mean = out->member_means,
+                                               .member_var = out->member_variances}};
+    return SB_OK;
+}
+
+static sb_status run(struct sb_predictor *p, const struct sebays_examples *examples,
+                     const struct sb_answers *answers)
+{
+    struct sb_input in;
+    sb_status st = input_of(p, examples, &in);
+    return st == SB_OK
+               ? sb_predictor_run(p, &in, examples->count, examples->first, answers)
+               : st;
 }
 
 sebays_status sebays_predict(struct sebays_predictor *predictor,
@@ -141,11 +186,21 @@ sebays_status sebays_predict(struct sebays_predictor *predictor,
     SB_NEED(predictor);
     SB_NEED(examples);
     SB_NEED(out);
-    struct sb_predictor *p = &predictor->predictor;
-    struct sb_input in;
-    struct sb_answers answers = sb_answers_of(out);
-    sb_status st = input_of(p, examples, &in);
-    if (st == SB_OK)
-        st = sb_predictor_run(p, &in, examples->count, examples->first, &answers);
-    return (sebays_status)st;
+    struct sb_answers answers;
+    sb_status st = sb_answers_of(predictor->predictor.model, out, &answers);
+    return (sebays_status)(st == SB_OK ? run(&predictor->predictor, examples, &answers)
+                                       : st);
+}
+
+sebays_status sebays_predict_outcomes(struct sebays_predictor *predictor,
+                                      const struct sebays_examples *examples,
+                                      const struct sebays_outcomes *out)
+{
+    SB_NEED(predictor);
+    SB_NEED(examples);
+    SB_NEED(out);
+    struct sb_answers answers;
+    sb_status st = sb_answers_of_outcomes(predictor->predictor.model, out, &answers);
+    return (sebays_status)(st == SB_OK ? run(&predictor->predictor, examples, &answers)
+                                       : st);
 }

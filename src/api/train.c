@@ -161,9 +161,13 @@ void sebays_result_free(struct sebays_result *result)
     sb_free(result);
 }
 
-static struct sebays_scores scores(const struct sb_scores *s)
+static struct sebays_scores scores(const struct sb_figures *f)
 {
-    return (struct sebays_scores){s->accuracy, s->nll, s->ece, s->brier};
+    bool classes = f->list == sb_figures_none(SB_LIKELIHOOD_CATEGORICAL).list;
+    const double *v = f->value;
+    return classes ? (struct sebays_scores){v[SB_CLASSES_ACC], v[SB_CLASSES_NLL],
+                                            v[SB_CLASSES_ECE], v[SB_CLASSES_BRIER]}
+                   : (struct sebays_scores){NAN, v[SB_OUTCOMES_NLL], NAN, NAN};
 }
 
 uint32_t sebays_result_members(const struct sebays_result *result)
@@ -181,6 +185,33 @@ struct sebays_scores sebays_result_ensemble(const struct sebays_result *result)
 {
     struct sebays_scores none = {0};
     return result ? scores(&result->run.ensemble) : none;
+}
+
+uint32_t sebays_result_figures(const struct sebays_result *result)
+{
+    return result ? result->run.ensemble.list->count : 0;
+}
+
+const char *sebays_result_figure_name(const struct sebays_result *result, uint32_t i)
+{
+    return i < sebays_result_figures(result) ? result->run.ensemble.list->kind[i].name
+                                             : NULL;
+}
+
+bool sebays_result_figure_rises(const struct sebays_result *result, uint32_t i)
+{
+    return i < sebays_result_figures(result) && result->run.ensemble.list->kind[i].rises;
+}
+
+double sebays_result_figure(const struct sebays_result *result, uint32_t member,
+                            uint32_t i)
+{
+    if (i >= sebays_result_figures(result) || member > result->run.members)
+        return NAN;
+    const struct sb_figures *f = member < result->run.members
+                                     ? &result->run.member[member]
+                                     : &result->run.ensemble;
+    return f->value[i];
 }
 
 double sebays_result_seconds(const struct sebays_result *result)

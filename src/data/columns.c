@@ -52,7 +52,8 @@ sb_status sb_columns_number(struct sb_columns *c, const char *source)
     c->inputs = 0;
     for (uint32_t i = 0; i < c->count; i++) {
         struct sb_column *column = &c->column[i];
-        column->input = c->inputs;
+        if (column->kind != SB_COLUMN_TARGET)
+            column->input = c->inputs;
         column->feature = (uint32_t)features;
         column->width = width_of(column);
         c->inputs += sb_column_has_input(column);
@@ -66,6 +67,13 @@ sb_status sb_columns_number(struct sb_columns *c, const char *source)
                        features ? "more than " : "",
                        features ? (unsigned)SB_FEATURES_MOST : 0, SB_FEATURES_MOST);
     return SB_OK;
+}
+
+void sb_columns_without_answers(const struct sb_columns *c, uint32_t *column)
+{
+    for (uint32_t i = 0; i < c->count; i++)
+        if (!sb_column_is_answer(&c->column[i]))
+            *column++ = i;
 }
 
 uint32_t sb_columns_find(const struct sb_columns *c, const char *name, size_t size)

@@ -7,7 +7,7 @@
  *
  * A column with anything but numbers in it is a category, or boolean if all its texts are
  * true and false, or yes and no. A text that is missing is a category of its own, the
- * empty text. The label column's texts are the classes. Texts are in sorted order (by
+ * empty text. The label column's texts are the classes; instead of it there may be targets. Texts are in sorted order (by
  * value if all are numbers). A first column without a name in the header is a row number,
  * as pandas writes it, and not used.
  *
@@ -36,7 +36,8 @@ enum sb_column_kind {
     SB_COLUMN_BOOLEAN,
     SB_COLUMN_CATEGORY,
     SB_COLUMN_LABEL,
-    SB_COLUMN_GROUP, /* its rows belong together; no feature */
+    SB_COLUMN_TARGET, /* a continuous outcome; no feature */
+    SB_COLUMN_GROUP,  /* its rows belong together; no feature */
     SB_COLUMN_UNUSED
 };
 
@@ -46,14 +47,15 @@ enum { SB_CUTS_MOST = 1025 };
 
 struct sb_column {
     enum sb_column_kind kind;
-    struct sb_words words;   /* of a category or the label */
-    uint32_t input;          /* its place in a row, if it has one */
+    struct sb_words words; /* of a category or the label */
+    uint32_t input;        /* its place in a row, if it has one; of a target its number */
     uint32_t feature, width; /* the first of its features, and how many */
     enum sb_scale scale;     /* of a number */
     uint32_t cuts;           /* at least 2 unless it is plain */
     float *cut;              /* [cuts] rising; owned */
     float fill;              /* of a number or boolean: what a missing one counts as */
     bool indicator;
+    bool texts;        /* of the label: not all of it are numbers */
     const char *why;   /* of one that is not used: what it has; NULL: nobody asked */
     uint64_t odd_line; /* where its first text that is no number is; 0: none */
 };
@@ -62,7 +64,8 @@ struct sb_columns {
     struct sb_column *column; /* [count] owned */
     struct sb_words names;    /* [count] with a header; else empty */
     uint32_t count;
-    uint32_t label; /* which column; count: none */
+    uint32_t label;   /* which column; count: none */
+    uint32_t targets; /* columns that are; 0: none */
     uint32_t inputs, features;
     bool header; /* the file's first row is names */
     bool impute; /* missing values are filled in; else refused */
@@ -80,6 +83,22 @@ static inline bool sb_column_has_input(const struct sb_column *c)
     return c->kind == SB_COLUMN_NUMBER || c->kind == SB_COLUMN_BOOLEAN ||
            c->kind == SB_COLUMN_CATEGORY;
 }
+
+/* The label or a target: what is predicted. */
+static inline bool sb_column_is_answer(const struct sb_column *c)
+{
+    return c->kind == SB_COLUMN_LABEL || c->kind == SB_COLUMN_TARGET;
+}
+
+/* How many columns are. */
+static inline uint32_t sb_columns_answers(const struct sb_columns *c)
+{
+    return (c->label < c->count) + c->targets;
+}
+
+/* column[i] = which column field i of a row is that has all columns but those; room for as
+ * many. */
+void sb_columns_without_answers(const struct sb_columns *c, uint32_t *column);
 
 enum { SB_FEATURES_MOST = 1 << 20 };
 

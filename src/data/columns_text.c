@@ -6,7 +6,8 @@
  *      "names": ["size", "colour", "", "age", "weight", "class"]}
  *
  * 0 is a column of plain numbers, 1 one that is not used, a list has the texts of a category
- * or of the label, in order; that of the label may be empty. An object is a number or, with
+ * or of the label, in order; that of the label may be empty. {"target": 0} is the first of
+ * the targets, which are there in place of a label. Any other object is a number or, with
  * "boolean": true, a boolean: fill where it is not 0, missing where there is an indicator,
  * scale and cuts where it is not plain. names is empty without a header. impute may be
  * absent: false.
@@ -81,6 +82,8 @@ static json_t *one_column(const struct sb_column *c)
     case SB_COLUMN_CATEGORY:
     case SB_COLUMN_LABEL:
         return texts(&c->words);
+    case SB_COLUMN_TARGET:
+        return json_pack("{s:I}", "target", (json_int_t)c->input);
     case SB_COLUMN_GROUP:
     case SB_COLUMN_UNUSED:
         break;
@@ -192,6 +195,41 @@ static sb_status read_number(struct sb_column *c, const char *source, uint32_t i
     return read_scale(c, source, i, value);
 }
 
+static sb_status read_target(struct sb_columns *c, uint32_t i, const char *source,
+                             const json_t *value)
+{
+    int64_t number;
+    sb_status st = sb_json_integer(value, source, "target", 0, c->count, &number);
+    if (st != SB_OK)
+        return st;
+    c->column[i].kind = SB_COLUMN_TARGET;
+    c->column[i].input = (uint32_t)number;
+    c->targets++;
+    return SB_OK;
+}
+
+/* Targets are numbered from 0, each number once, and there is no label beside them. */
+static sb_status check_targets(const struct sb_columns *c, const char *source)
+{
+    uint64_t sum = 0;
+    bool good = c->targets == 0 || c->label == c->count;
+    for (uint32_t i = 0; i < c->count; i++) {
+        if (c->column[i].kind != SB_COLUMN_TARGET)
+            continue;
+        good = good && c->column[i].input < c->targets;
+        for (uint32_t k = 0; k < i && good; k++)
+            good = c->column[k].kind != SB_COLUMN_TARGET ||
+                   c->column[k].input != c->column[i].input;
+        sum++;
+    }
+    return good && sum == c->targets
+               ? SB_OK
+               : sb_fail(SB_EFORMAT,
+                         "%s: columns: targets must be numbered from 0, each number "
+                         "once, without a label",
+                         source);
+}
+
 static sb_status read_column(struct sb_columns *c, uint32_t i, const char *source,
                              const json_t *value)
 {
@@ -201,6 +239,8 @@ static sb_status read_column(struct sb_columns *c, uint32_t i, const char *sourc
         column->kind = label ? SB_COLUMN_LABEL : SB_COLUMN_CATEGORY;
         return read_texts(&column->words, source, value);
     }
+    if (json_is_object(value) && !label && json_object_get(value, "target"))
+        return read_target(c, i, source, value);
     if (json_is_object(value) && !label)
         return read_number(column, source, i, value);
     bool number = json_is_integer(value) && json_integer_value(value) == 0;
@@ -237,6 +277,8 @@ static sb_status read_all(struct sb_columns **out, const char *source, const jso
     st = read_texts(&(*out)->names, source, names);
     for (uint32_t i = 0; i < count && st == SB_OK; i++)
         st = read_column(*out, i, source, json_array_get(list, i));
+    if (st == SB_OK)
+        st = check_targets(*out, source);
     return st == SB_OK ? sb_columns_number(*out, source) : st;
 }
 

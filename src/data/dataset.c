@@ -166,6 +166,8 @@ void sb_dataset_fini(struct sb_dataset *d)
         d->reader_free(d->reader);
     sb_free(d->copy);
     sb_free(d->labels);
+    sb_free(d->targets);
+    sb_free(d->target_names);
     sb_free(d->groups);
     sb_free(d->class_names);
     sb_free(d->path);
@@ -190,6 +192,10 @@ sb_status sb_dataset_match(const struct sb_dataset *d, struct sb_dataset *other)
                        "the same",
                        other->path, other->channels, other->height, other->width, d->path,
                        d->channels, d->height, d->width);
+    if (d->targets && sb_dataset_answered(other) &&
+        (!other->targets || other->target_count != d->target_count))
+        return sb_fail(SB_EARG, "%s has %u continuous targets, %s has %u", other->path,
+                       other->target_count, d->path, d->target_count);
     if (!other->labels)
         return SB_OK;
     for (uint32_t i = 0; i < other->n; i++)

@@ -5,7 +5,9 @@
  *     images  [n][channels][height][width]   bytes in memory or in the mapped file
  *     values  [n][channels][height][width]   floats, likewise; a table has height = width = 1
  *     fetch   gives image i as bytes when a batch needs it: files too many to decode ahead
- *     labels  [n]                            each below classes; NULL: none were asked for
+ *     labels  [n]                            each below classes; NULL: none were asked for,
+ *                                            or outcomes are continuous:
+ *     targets [n][target_count]              finite numbers in place of labels
  *     groups  [n]                            which rows belong together; NULL: nobody said
  *
  * Bytes count as themselves / 255, floats as themselves, until a batch is made. Images of
@@ -39,7 +41,10 @@ struct sb_dataset {
     const uint8_t *images; /* SB_BYTES, in file or copy; NULL: by fetch */
     const float *values;   /* SB_FLOATS, in file or copy */
     uint32_t *labels;      /* [n] owned */
-    uint32_t *groups;      /* [n] owned; NULL: none */
+    float *targets;        /* [n][target_count] owned; NULL: labels, or neither */
+    uint32_t target_count;
+    char **target_names; /* [target_count] owned, one block, UTF-8 */
+    uint32_t *groups;    /* [n] owned; NULL: none */
     uint32_t n, channels, height, width;
     uint32_t classes;   /* at least 2; 0 without labels */
     char **class_names; /* [classes] owned, one block, UTF-8; NULL: unknown */
@@ -60,11 +65,17 @@ struct sb_dataset {
     void (*reader_free)(void *reader); /* ... and given back by this; not NULL then */
 };
 
+/* What is to be predicted: one of some classes, or continuous outcomes. AUTO: outcomes if
+ * they are numbers with fractions, or whole ones of very many values, or several columns. */
+enum sb_task { SB_TASK_AUTO, SB_TASK_CLASSES, SB_TASK_OUTCOMES };
+
 enum sb_header { SB_HEADER_AUTO, SB_HEADER_YES, SB_HEADER_NO };
 
 struct sb_open_options {
     enum sb_split split;
-    /* Tables: the label column's name, or its number from 1; NULL or "": the last. */
+    enum sb_task task; /* of tables and arrays; images as such have classes */
+    /* Tables: the label column's name, or its number from 1; NULL or "": the last. Of outcomes
+     * several, commas between. */
     const char *label;
     /* Tables as text: columns that are not used, by name or number, commas between; the
      * column whose values rows of a group share; whether the first row is names. */
@@ -96,6 +107,12 @@ static inline size_t sb_dataset_elements(const struct sb_dataset *d)
     return (size_t)d->channels * d->height * d->width;
 }
 
+/* What is right for its examples is known. */
+static inline bool sb_dataset_answered(const struct sb_dataset *d)
+{
+    return d->labels || d->targets;
+}
+
 /* A row of a table, not an image. */
 static inline bool sb_dataset_tabular(const struct sb_dataset *d)
 {
@@ -112,8 +129,8 @@ static inline sb_status sb_dataset_image(const struct sb_dataset *d, uint32_t i,
 }
 
 /* Makes other (a test split) agree with a training split d: the same shape of examples,
- * labels that d's classes cover; other's class count becomes d's. SB_EARG if they cannot.
- */
+ * labels that d's classes cover or as many targets; other's class count becomes d's. SB_EARG
+ * if they cannot. */
 sb_status sb_dataset_match(const struct sb_dataset *d, struct sb_dataset *other);
 
 /* Where a data set is: name_or_path itself if that exists or has a slash, else the first

@@ -147,14 +147,22 @@ static sb_status learn_texts(const struct fit *f, struct sb_column *c)
 
 /* ---- all ---- */
 
-/* Columns for a table that came without: numbers, and perhaps a label behind them. */
+/* Columns for a table that came without: numbers, and perhaps a label or targets behind
+ * them. */
 static sb_status give_columns(struct sb_dataset *d)
 {
-    sb_status st = sb_columns_new(&d->columns, d->channels + 1);
+    uint32_t answers = d->targets ? d->target_count : 1;
+    sb_status st = sb_columns_new(&d->columns, d->channels + answers);
     if (st != SB_OK)
         return st;
-    d->columns->label = d->channels;
-    d->columns->column[d->channels].kind = SB_COLUMN_LABEL;
+    if (!d->targets)
+        d->columns->label = d->channels;
+    for (uint32_t i = 0; i < answers; i++) {
+        struct sb_column *column = &d->columns->column[d->channels + i];
+        column->kind = d->targets ? SB_COLUMN_TARGET : SB_COLUMN_LABEL;
+        column->input = i;
+    }
+    d->columns->targets = d->targets ? answers : 0;
     return sb_columns_number(d->columns, d->path);
 }
 

@@ -47,6 +47,9 @@ static uint64_t of_set(const struct sb_dataset *d)
     uint64_t sum = sb_hash_on(0, &d->n, sizeof d->n);
     if (d->labels)
         sum = sb_hash_on(sum, d->labels, d->n * sizeof *d->labels);
+    if (d->targets)
+        sum = sb_hash_on(sum, d->targets,
+                         (size_t)d->n * d->target_count * sizeof *d->targets);
     if (d->fetch)
         return of_names(sum, d);
     return d->element == SB_FLOATS ? of_bytes(sum, d->values, elements * sizeof(float))
@@ -58,6 +61,9 @@ static uint64_t of_split(const struct sb_identity_of *of)
     const struct sb_indices *p = of->part;
     uint64_t sum = sb_hash_on(0, p->train, p->train_count * sizeof *p->train);
     sum = sb_hash_on(sum, p->valid, p->validation_count * sizeof *p->valid);
+    if (of->calibrations > 0)
+        sum =
+            sb_hash_on(sum, of->calibration, of->calibrations * sizeof *of->calibration);
     return of->test_index
                ? sb_hash_on(sum, of->test_index, of->tests * sizeof *of->test_index)
                : sb_hash_on(sum, &of->tests, sizeof of->tests);
@@ -80,17 +86,17 @@ static sb_status put(json_t *object, const char *key, json_t *value)
                : sb_fail(SB_ENOMEM, "no memory to say what the data is");
 }
 
-static sb_status put_names(json_t *object, const struct sb_dataset *d)
+static sb_status put_names(json_t *object, const char *key, char *const *name, uint32_t n)
 {
-    json_t *names = d->class_names ? json_array() : NULL;
-    if (!d->class_names)
+    json_t *names = name ? json_array() : NULL;
+    if (!name)
         return SB_OK;
-    for (uint32_t i = 0; i < d->classes; i++)
-        if (json_array_append_new(names, json_string(d->class_names[i])) != 0) {
+    for (uint32_t i = 0; i < n; i++)
+        if (json_array_append_new(names, json_string(name[i])) != 0) {
             json_decref(names);
             names = NULL;
         }
-    return put(object, "class_names", names);
+    return put(object, key, names);
 }
 
 static sb_status put_columns(json_t *object, const struct sb_dataset *d)
@@ -121,7 +127,9 @@ sb_status sb_identity_make(const struct sb_identity_of *of, json_t **out)
     *out = NULL;
     sb_status st = j ? SB_OK : sb_fail(SB_ENOMEM, "no memory to say what the data is");
     if (st == SB_OK)
-        st = put_names(j, d);
+        st = put_names(j, "class_names", d->class_names, d->classes);
+    if (st == SB_OK)
+        st = put_names(j, "target_names", d->target_names, d->target_count);
     if (st == SB_OK)
         st = put_columns(j, d);
     if (st == SB_OK)

@@ -8,7 +8,7 @@
  * fingerprints (base/hash.h): of the examples and labels of each set, and of which examples
  * train, validate and test. Of more than 64 MiB, a thousand pieces evenly spread stand for
  * all; of image files that are read as they are needed, their names and labels.
- * class_names and columns are missing where a set has none. Where the data is does not
+ * class_names, columns and target_names are missing where a set has none. Where the data is does not
  * matter: it may move.
  */
 #ifndef SB_DATA_IDENTITY_H
@@ -27,6 +27,8 @@ struct sb_identity_of {
     const struct sb_indices *part;
     const uint32_t *test_index; /* [tests] of train; NULL: all of test */
     uint32_t tests;
+    const uint32_t *calibration; /* [calibrations] of train */
+    uint32_t calibrations;       /* 0: none */
 };
 
 /* The caller owns *out (json_decref); it is NULL after a failure. */

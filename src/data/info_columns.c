@@ -17,7 +17,8 @@ static const char *kind_name(enum sb_column_kind kind)
     static const char *const names[] = {
         [SB_COLUMN_NUMBER] = "number",     [SB_COLUMN_BOOLEAN] = "boolean",
         [SB_COLUMN_CATEGORY] = "category", [SB_COLUMN_LABEL] = "label",
-        [SB_COLUMN_GROUP] = "group",       [SB_COLUMN_UNUSED] = "not used",
+        [SB_COLUMN_TARGET] = "target",     [SB_COLUMN_GROUP] = "group",
+        [SB_COLUMN_UNUSED] = "not used",
     };
     return names[kind];
 }

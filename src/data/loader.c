@@ -24,7 +24,8 @@ enum { SLOTS = 2 };
 
 struct slot {
     struct sb_act x;  /* owned */
-    uint32_t *labels; /* [batch] owned */
+    uint32_t *labels; /* [batch] owned; NULL: outcomes */
+    float *targets;   /* [batch][targets] owned; NULL: classes */
     uint32_t *index;  /* [batch] owned */
     uint32_t count;
     struct sb_failure failure;
@@ -70,6 +71,8 @@ static void fill_slot(struct sb_loader *l, uint32_t number, int threads)
         sb_failure_note(
             &s->failure, 0,
             sb_batch_fill(&l->source, threads, s->index, n, &s->x, s->labels));
+    if (n > 0 && s->targets)
+        sb_target_scale_fill(l->o.scale, l->o.data, s->index, n, s->targets);
 }
 
 /* After batch number was tried: it counts, and if it failed nothing follows it. */
@@ -151,9 +154,12 @@ static sb_status allocate(struct sb_loader *l)
                                    l->o.normal->channels, d->height, d->width);
         if (st != SB_OK)
             return st;
-        s->labels = sb_malloc(l->here, sizeof *s->labels);
+        if (l->o.scale)
+            s->targets = sb_malloc(l->here, l->o.scale->count * sizeof *s->targets);
+        else
+            s->labels = sb_malloc(l->here, sizeof *s->labels);
         s->index = sb_malloc(l->here, sizeof *s->index);
-        if (!s->labels || !s->index)
+        if ((!s->labels && !s->targets) || !s->index)
             return sb_fail(SB_ENOMEM, "no memory for a batch of %u labels", l->here);
     }
     return SB_OK;
@@ -164,7 +170,7 @@ static sb_status check(const struct sb_loader_options *o)
     if (o->n == 0 || o->batch == 0)
         return sb_fail(SB_EARG, "batches of %u from %u examples; both must be at least 1",
                        o->batch, o->n);
-    if (!o->data->labels)
+    if (o->scale ? !o->data->targets : !o->data->labels)
         return sb_fail(SB_EARG, "%s has no labels to train on", o->data->path);
     if (sb_normalise_inputs(o->normal) != o->data->channels ||
         o->normal->element != o->data->element)
@@ -221,6 +227,7 @@ void sb_loader_free(struct sb_loader *l)
     for (int i = 0; i < SLOTS; i++) {
         sb_act_fini(&l->slots[i].x);
         sb_free(l->slots[i].labels);
+        sb_free(l->slots[i].targets);
         sb_free(l->slots[i].index);
     }
     sb_free(l->order);
@@ -278,6 +285,7 @@ static sb_status take(struct sb_loader *l, struct sb_batch *b)
     if (st == SB_OK)
         *b = (struct sb_batch){.x = &s->x,
                                .labels = s->labels,
+                               .targets = s->targets,
                                .index = s->index,
                                .count = s->count,
                                .number = l->taken++};

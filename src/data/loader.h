@@ -26,13 +26,15 @@
 #define SB_DATA_LOADER_H
 
 #include "data/batch.h"
+#include "data/targets.h"
 
 struct sb_loader; /* used by one thread at a time */
 
 struct sb_loader_options {
-    const struct sb_dataset *data;     /* borrowed, as all pointers here */
-    const struct sb_normalise *normal; /* data's element and channels */
-    const uint32_t *index;             /* [n] the examples of this split */
+    const struct sb_dataset *data;       /* borrowed, as all pointers here */
+    const struct sb_normalise *normal;   /* data's element and channels */
+    const struct sb_target_scale *scale; /* of data's targets; NULL: it has labels */
+    const uint32_t *index;               /* [n] the examples of this split */
     uint32_t n;
     uint32_t batch; /* images; the last one of an epoch may have fewer */
     /* Of every batch only images [share, share + shares) are prepared: other processes have
@@ -47,7 +49,8 @@ struct sb_loader_options {
 
 struct sb_batch {
     const struct sb_act *x; /* images that were prepared: of all, or of this process */
-    const uint32_t *labels; /* [x->batch] */
+    const uint32_t *labels; /* [x->batch]; NULL: outcomes */
+    const float *targets;   /* [x->batch][targets] standardised; NULL: classes */
     const uint32_t *index;  /* [x->batch] which examples of the data set */
     uint32_t count;         /* images of the batch */
     uint32_t number;        /* within the epoch, from 0 */

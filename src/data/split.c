@@ -174,6 +174,11 @@ sb_status sb_indices_init(struct sb_indices *s, const struct sb_dataset *d,
     s->valid = sb_malloc(s->validation_count, sizeof *s->valid);
     if (!s->train || !s->valid)
         st = sb_fail(SB_ENOMEM, "no memory for the indices of %u examples", d->n);
+    else if (o->kind == SB_HOLDOUT_STRATIFIED && !d->labels)
+        st = sb_fail(SB_EARG,
+                     "%s has no classes to be held out by shares (data.split = "
+                     "stratified); say data.split = random",
+                     d->path);
     else if (o->kind == SB_HOLDOUT_STRATIFIED)
         st = split_stratified(s, d, o->seed);
     else if (o->kind == SB_HOLDOUT_RANDOM)

@@ -21,6 +21,7 @@ struct groups {
     uint32_t *size;       /* [count] rows of a group; owned */
     uint32_t *order;      /* [count] owned */
     uint8_t *held, *best; /* [count] whether a group is held out; owned */
+    uint32_t classes;     /* 1 where there are no labels */
     uint32_t *have;       /* [classes] owned: rows of a class */
     uint32_t *out;        /* [classes] owned: of them held out */
 };
@@ -35,6 +36,11 @@ static void fini(struct groups *g)
     sb_free(g->out);
 }
 
+static uint32_t class_of(const struct groups *g, uint32_t i)
+{
+    return g->d->labels ? g->d->labels[i] : 0;
+}
+
 static sb_status init(struct groups *g)
 {
     const struct sb_dataset *d = g->d;
@@ -44,13 +50,14 @@ static sb_status init(struct groups *g)
     g->order = sb_malloc(g->count, sizeof *g->order);
     g->held = sb_malloc(g->count, 1);
     g->best = sb_malloc(g->count, 1);
-    g->have = sb_calloc(d->classes, sizeof *g->have);
-    g->out = sb_calloc(d->classes, sizeof *g->out);
+    g->classes = d->labels ? d->classes : 1;
+    g->have = sb_calloc(g->classes, sizeof *g->have);
+    g->out = sb_calloc(g->classes, sizeof *g->out);
     if (!g->size || !g->order || !g->held || !g->best || !g->have || !g->out)
         return sb_fail(SB_ENOMEM, "no memory for %u groups", g->count);
     for (uint32_t i = 0; i < g->n; i++) {
         g->size[d->groups[i]]++;
-        g->have[d->labels[i]]++;
+        g->have[class_of(g, i)]++;
     }
     return SB_OK;
 }
@@ -85,10 +92,10 @@ static double distance(struct groups *g, uint32_t rows)
 {
     const struct sb_dataset *d = g->d;
     double sum = fabs((double)rows - g->want);
-    memset(g->out, 0, d->classes * sizeof *g->out);
+    memset(g->out, 0, g->classes * sizeof *g->out);
     for (uint32_t i = 0; i < g->n; i++)
-        g->out[d->labels[i]] += g->held[d->groups[i]];
-    for (uint32_t c = 0; c < d->classes; c++) {
+        g->out[class_of(g, i)] += g->held[d->groups[i]];
+    for (uint32_t c = 0; c < g->classes; c++) {
         sum += fabs(g->out[c] - (double)g->want * g->have[c] / g->n);
         if (g->have[c] > 0 && g->out[c] == g->have[c])
             sum += 2.0 * g->n; /* nothing is left to learn it from */

@@ -83,7 +83,7 @@ static sb_status differentiate(struct sb_attack *a, const float *pixel,
     sb_act_load(&a->net.input, a->x);
     sb_status st = sb_net_forward(env, &a->net, &pass);
     if (st == SB_OK)
-        st = sb_net_loss(env, &a->net, label, &loss);
+        st = sb_net_loss(env, &a->net, &(struct sb_truth){.label = label}, &loss);
     if (st == SB_OK)
         st = sb_net_backward(env, &a->net, NULL, NULL);
     if (st == SB_OK)

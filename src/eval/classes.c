@@ -6,7 +6,10 @@
 #include "eval/parts.h"
 #include "figures/calibration.h"
 #include "figures/classes.h"
+#include "figures/conformal.h"
+#include "figures/regression.h"
 #include "figures/temperature.h"
+#include "predict/conformal.h"
 
 enum { CONFUSED_MOST = 100 }; /* classes: a matrix of more is not for reading */
 
@@ -149,6 +152,31 @@ static sb_status tell(struct sb_eval *a, json_t *test, const struct sb_temperatu
                     t->t, t->before, t->after, before.nll, s.nll, before.ece, s.ece);
     }
     sb_free(mean);
+    return st;
+}
+
+sb_status sb_eval_conformal(struct sb_eval *a, json_t *test)
+{
+    json_t *list = json_array();
+    sb_status st = SB_OK;
+    sb_eval_put(a, test, "conformal", list);
+    for (size_t k = 0; k < SB_INTERVALS && st == SB_OK; k++) {
+        struct sb_conformal c;
+        double q, level = sb_interval_levels[k];
+        st = sb_predict_conformal(&a->model.info, 0, level, &q);
+        if (st == SB_OK)
+            st = sb_conformal_sets(&a->probs, a->label, q, &c);
+        if (st != SB_OK)
+            return st;
+        sb_eval_push(a, list,
+                     json_pack("{s:o, s:o, s:o, s:o}", "level", sb_json_real(level),
+                               "factor", sb_json_real(q), "coverage",
+                               sb_json_real(c.coverage), "size", sb_json_real(c.size)));
+        sb_text_add(&a->table,
+                    "  conformal        %2.0f %% sets have the label of %5.1f %%, mean "
+                    "size %.2f\n",
+                    100 * level, 100 * c.coverage, c.size);
+    }
     return st;
 }
 

@@ -1,9 +1,30 @@
 /* definitions - the sentences beside the figures: where several are in use, which one. */
 #include "eval/parts.h"
 
-static const struct {
+struct definition {
     const char *name, *sentence;
-} definitions[] = {
+};
+
+static const struct definition of_outcomes[] = {
+    {"ensemble", "predicts the equal-weight mixture of its members' Gaussians"},
+    {"nll", "- mean log density of the mixture, in nats, in the units of the targets; of "
+            "several targets the joint one"},
+    {"nll_gauss", "the same of the Gaussian with the mixture's mean and variance"},
+    {"rmse", "root of the mean squared difference from the mixture's mean; of several "
+             "targets the mean of theirs, as of mae and crps"},
+    {"mae", "mean absolute difference from the mixture's mean"},
+    {"crps", "continuous ranked probability score E|X - y| - E|X - X'| / 2"},
+    {"intervals", "central ones, between quantiles of the mixture: share of outcomes "
+                  "within, and mean width"},
+    {"calibration", "share of outcomes at or below the mixture's quantile of a level"},
+    {"conformal", "mean +- factor x sd, whose factor is the quantile of |y - mean| / sd "
+                  "on the calibration part"},
+    {"aleatoric", "root of the mean of the members' variances: what the data leave open"},
+    {"epistemic", "root of the variance of the members' means: where they disagree"},
+    {"sd", "root of the sum of both squares"},
+};
+
+static const struct definition of_classes[] = {
     {"ensemble", "predicts the mean of its members' probabilities"},
     {"acc", "share of examples whose label has the largest probability"},
     {"nll", "- mean log p(label), in nats"},
@@ -18,6 +39,8 @@ static const struct {
     {"confusion", "examples of a class (rows) by the class they are given (columns)"},
     {"temperature", "probabilities to the power 1 / t, t of least nll on the validation "
                     "part; with eval.temperature = yes"},
+    {"conformal", "classes with 1 - p at most the factor, which is the quantile of 1 - "
+                  "p(label) on the calibration part"},
     {"total", "mean entropy of the mean probability, in nats"},
     {"aleatoric", "mean over members of the entropy of their probabilities"},
     {"epistemic", "total - aleatoric"},
@@ -43,14 +66,21 @@ static const struct {
                    "each epoch, posterior means"},
 };
 
-enum { COUNT = sizeof definitions / sizeof *definitions };
-
-json_t *sb_eval_definitions(void)
+static const struct definition *list_of(const struct sb_eval *a, size_t *count)
 {
+    bool outcomes = a->model.info.targets > 0;
+    *count = outcomes ? sizeof of_outcomes / sizeof *of_outcomes
+                      : sizeof of_classes / sizeof *of_classes;
+    return outcomes ? of_outcomes : of_classes;
+}
+
+json_t *sb_eval_definitions(const struct sb_eval *a)
+{
+    size_t count;
+    const struct definition *d = list_of(a, &count);
     json_t *j = json_object();
-    for (size_t i = 0; j && i < COUNT; i++)
-        if (json_object_set_new(j, definitions[i].name,
-                                json_string(definitions[i].sentence)) != 0) {
+    for (size_t i = 0; j && i < count; i++)
+        if (json_object_set_new(j, d[i].name, json_string(d[i].sentence)) != 0) {
             json_decref(j);
             return NULL;
         }
@@ -59,8 +89,9 @@ json_t *sb_eval_definitions(void)
 
 void sb_eval_tell_definitions(struct sb_eval *a)
 {
+    size_t count;
+    const struct definition *d = list_of(a, &count);
     sb_text_add(&a->table, "\ndefinitions\n");
-    for (size_t i = 0; i < COUNT; i++)
-        sb_text_add(&a->table, "  %-16s %s\n", definitions[i].name,
-                    definitions[i].sentence);
+    for (size_t i = 0; i < count; i++)
+        sb_text_add(&a->table, "  %-16s %s\n", d[i].name, d[i].sentence);
 }

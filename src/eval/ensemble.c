@@ -32,7 +32,7 @@ sb_status sb_ensemble_init(struct sb_ensemble *e, const struct sb_env *env,
     struct sb_sampling sampling = sampling_of(e);
     enum sb_load load = sb_load_for(m, &sampling);
     e->part = sb_malloc((size_t)SB_ENSEMBLE_CHUNK * m->members,
-                        m->info.classes * sizeof *e->part);
+                        sb_model_answers(&m->info) * sizeof *e->part);
     if (!e->part)
         return sb_fail(SB_ENOMEM, "no memory to predict %d examples", SB_ENSEMBLE_CHUNK);
     sb_status st =
@@ -80,21 +80,39 @@ sb_status sb_ensemble_check(const struct sb_ensemble *e, const struct sb_dataset
 
 /* ---- examples ------------------------------------------------------------------------ */
 
+/* Of each member, a chunk's numbers go to their place: [n][numbers] at `at` of [all]. */
+static void put_chunk(const struct sb_ensemble *e, const float *part, size_t numbers,
+                      size_t n, float *out, size_t each)
+{
+    for (size_t m = 0; m < e->model->members; m++)
+        memcpy(out + m * each, part + m * n * numbers, n * numbers * sizeof *out);
+}
+
 /* Examples at .. at + n - 1 of the chosen ones. */
 static sb_status predict_chunk(struct sb_ensemble *e, const struct sb_chosen *c,
                                uint32_t at, uint32_t n, float *out)
 {
-    size_t classes = e->model->info.classes;
+    const struct sb_model_info *info = &e->model->info;
+    size_t classes = info->classes, targets = info->targets;
     struct sb_input in = sb_gather_input(c->data, e->buffer);
-    struct sb_answers answers = {.members = e->part};
+    float *variance = e->part + e->model->members * n * targets;
+    struct sb_answers answers = {.members = targets ? NULL : e->part,
+                                 .outcome = {.member_mean = targets ? e->part : NULL,
+                                             .member_var = targets ? variance : NULL}};
     sb_status st = sb_gather_run(c->data, c->index ? c->index + at : NULL, at, n,
                                  e->env->threads, e->buffer);
     if (st == SB_OK)
         st = sb_predictor_run(&e->predictor, &in, n, (uint64_t)c->first + at, &answers);
-    for (size_t m = 0; m < e->model->members && st == SB_OK; m++)
-        memcpy(out + (m * c->n + at) * classes, e->part + m * n * classes,
-               n * classes * sizeof *out);
-    return st;
+    if (st != SB_OK)
+        return st;
+    if (targets == 0) {
+        put_chunk(e, e->part, classes, n, out + at * classes, c->n * classes);
+        return SB_OK;
+    }
+    size_t each = 2 * c->n * targets;
+    put_chunk(e, e->part, targets, n, out + at * targets, each);
+    put_chunk(e, variance, targets, n, out + (c->n + at) * targets, each);
+    return SB_OK;
 }
 
 sb_status sb_ensemble_predict(struct sb_ensemble *e, const struct sb_chosen *c,

@@ -24,7 +24,7 @@ struct sb_ensemble {
     struct sb_loaded loaded;
     struct sb_predictor predictor;
     unsigned char *buffer; /* [chunk] examples, bytes or floats; owned */
-    float *part;           /* [members][chunk][classes] owned */
+    float *part;           /* [members][chunk][answers] owned */
 };
 
 /* batch: images at once. The caller calls sb_ensemble_fini, also after a failure. */
@@ -50,7 +50,8 @@ struct sb_chosen {
 /* SB_EARG unless there are examples and they have the model's shape. */
 sb_status sb_ensemble_check(const struct sb_ensemble *e, const struct sb_dataset *d);
 
-/* out: [members][n][classes]. */
+/* out: [members][n][classes]; of a model of outcomes [members][2][n][targets], means and then
+ * variances. */
 sb_status sb_ensemble_predict(struct sb_ensemble *e, const struct sb_chosen *c,
                               float *out);
 

@@ -2,6 +2,7 @@
 #include "eval/eval.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "base/file.h"
 #include "base/mem.h"
@@ -112,29 +113,53 @@ static sb_status open_test(struct sb_eval *a)
     }
     if (st == SB_OK)
         st = sb_ensemble_check(&a->ensemble, a->test.data);
-    if (st == SB_OK && !a->test.data->labels)
-        st = sb_fail(SB_EARG, "%s: its examples have no labels to compare with",
-                     a->test.data->path);
-    if (st == SB_OK && a->test.data->classes > a->model.info.classes)
-        st = sb_fail(SB_EARG, "%s: labels of %u classes, the model knows %u",
-                     a->test.data->path, a->test.data->classes, a->model.info.classes);
+    const struct sb_dataset *d = a->test.data;
+    if (st == SB_OK && (a->model.info.targets > 0 ? !d->targets : !d->labels))
+        st = sb_fail(SB_EARG, "%s: its examples have no %s to compare with", d->path,
+                     a->model.info.targets > 0 ? "targets" : "labels");
+    if (st == SB_OK && a->model.info.targets != d->target_count)
+        st = sb_fail(SB_EARG, "%s: it has %u targets, the model knows %u", d->path,
+                     d->target_count, a->model.info.targets);
+    if (st == SB_OK && d->classes > a->model.info.classes)
+        st = sb_fail(SB_EARG, "%s: labels of %u classes, the model knows %u", d->path,
+                     d->classes, a->model.info.classes);
     return st;
+}
+
+/* What is right for the test examples. */
+static void copy_truth(struct sb_eval *a)
+{
+    const struct sb_dataset *d = a->test.data;
+    size_t targets = a->model.info.targets;
+    for (uint32_t i = 0; i < a->test.n; i++) {
+        size_t at = a->test.index ? a->test.index[i] : i;
+        if (targets > 0)
+            memcpy(a->target + i * targets, d->targets + at * targets,
+                   targets * sizeof *a->target);
+        else
+            a->label[i] = (int32_t)d->labels[at];
+    }
 }
 
 static sb_status predict_test(struct sb_eval *a)
 {
-    size_t members = a->model.members, classes = a->model.info.classes, n = a->test.n;
-    a->label = sb_malloc(n, sizeof *a->label);
-    a->prob = sb_malloc(n * classes, members * sizeof *a->prob);
-    a->member = sb_malloc(members, sizeof *a->member);
+    const struct sb_model_info *info = &a->model.info;
+    size_t members = a->model.members, answers = sb_model_answers(info), n = a->test.n;
+    size_t targets = info->targets;
+    a->label = targets ? NULL : sb_malloc(n, sizeof *a->label);
+    a->target = targets ? sb_malloc(n, targets * sizeof *a->target) : NULL;
+    a->prob = sb_malloc(n * answers, members * sizeof *a->prob);
+    a->member = sb_malloc(members, 2 * sizeof *a->member);
     a->sections = json_object();
-    if (!a->label || !a->prob || !a->member || !a->sections)
+    if ((!a->label && !a->target) || !a->prob || !a->member || !a->sections)
         return sb_fail(SB_ENOMEM, "no memory for predictions of %zu examples", n);
-    for (size_t m = 0; m < members; m++)
-        a->member[m] = a->prob + m * n * classes;
-    a->probs = (struct sb_probs){a->member, members, n, classes};
-    for (uint32_t i = 0; i < n; i++)
-        a->label[i] = (int32_t)a->test.data->labels[a->test.index ? a->test.index[i] : i];
+    for (size_t m = 0; m < members; m++) {
+        a->member[m] = a->prob + m * n * answers;
+        a->member[members + m] = a->member[m] + n * targets;
+    }
+    a->probs = (struct sb_probs){a->member, members, n, info->classes};
+    a->mixture = (struct sb_mixture){a->member, a->member + members, members, n, targets};
+    copy_truth(a);
     return sb_ensemble_predict(&a->ensemble, &a->test, a->prob);
 }
 
@@ -145,6 +170,7 @@ static void fini(struct sb_eval *a)
     sb_dataset_fini(&a->other);
     sb_source_fini(&a->source);
     sb_free(a->label);
+    sb_free(a->target);
     sb_free(a->prob);
     sb_free(a->member);
     json_decref(a->sections);
@@ -153,9 +179,26 @@ static void fini(struct sb_eval *a)
 
 /* ---- the whole ----------------------------------------------------------------------- */
 
+/* Of a model of continuous targets: what needs classes is refused, not left out. */
+static sb_status sections_of_outcomes(struct sb_eval *a)
+{
+    const struct sb_eval_options *o = a->o;
+    const char *asked = o->oods > 0  ? "out-of-distribution sets"
+                        : o->corrupt ? "corruptions"
+                        : o->attack  ? "attacks"
+                                     : NULL;
+    if (asked)
+        return sb_fail(SB_EARG, "%s: %s are for models of classes; this one predicts %s",
+                       o->run, asked, a->model.info.target_name[0]);
+    sb_status st = sb_eval_outcomes(a);
+    return st == SB_OK ? sb_eval_support(a) : st;
+}
+
 static sb_status sections(struct sb_eval *a)
 {
     const struct sb_eval_options *o = a->o;
+    if (a->model.info.targets > 0)
+        return sections_of_outcomes(a);
     bool images = sb_eval_want_images(a, "") == SB_OK; /* what "all" can mean */
     const char *corrupt = o->corrupt ? o->corrupt : o->all && images ? "generate" : NULL;
     const char *attack = o->attack ? o->attack : o->all && images ? "fgsm" : NULL;

@@ -7,6 +7,7 @@
 #include "eval/ensemble.h"
 #include "eval/eval.h"
 #include "figures/metrics.h"
+#include "figures/mixture.h"
 #include "train/results.h"
 #include "train/source.h"
 
@@ -20,13 +21,16 @@ struct sb_eval {
     struct sb_source source; /* the run's own data */
     struct sb_dataset other; /* another test set, if one was named */
     struct sb_chosen test;   /* the examples of the test set */
-    int32_t *label;          /* [test.n] owned */
-    float *prob;             /* [members][test.n][classes] owned: of the test set */
-    const float **member;    /* [members] owned: of prob */
-    struct sb_probs probs;   /* the same, as metrics take them */
-    json_t *sections;        /* owned: what was computed */
-    struct sb_text table;    /* for people */
-    bool failed;             /* no memory for a JSON value */
+    int32_t *label;          /* [test.n] owned; NULL: outcomes */
+    float *target;           /* [test.n][targets] owned; NULL: classes */
+    float *prob; /* [members][test.n][classes] owned: of the test set; of outcomes
+                              * [members] of means and then variances, [test.n][targets] */
+    const float **member;      /* [2 * members] owned: of prob */
+    struct sb_probs probs;     /* the same, as metrics take them */
+    struct sb_mixture mixture; /* of outcomes */
+    json_t *sections;          /* owned: what was computed */
+    struct sb_text table;      /* for people */
+    bool failed;               /* no memory for a JSON value */
 };
 
 /* Adding to JSON values; value NULL or no memory sets a->failed. */
@@ -44,6 +48,7 @@ sb_status sb_eval_want_images(const struct sb_eval *a, const char *what);
 
 /* The sections, each a file. */
 sb_status sb_eval_test(struct sb_eval *a);
+sb_status sb_eval_outcomes(struct sb_eval *a);
 sb_status sb_eval_examples(struct sb_eval *a);
 sb_status sb_eval_corruption(struct sb_eval *a, const char *source);
 sb_status sb_eval_ood(struct sb_eval *a);
@@ -51,12 +56,14 @@ sb_status sb_eval_attack(struct sb_eval *a, const char *kind);
 sb_status sb_eval_trajectory(struct sb_eval *a);
 sb_status sb_eval_support(struct sb_eval *a);
 
-/* Of the section `test`: figures by class; what a temperature would change. */
+/* Of the section `test`: figures by class; conformal sets, where there was a calibration
+ * part; what a temperature would change. */
 sb_status sb_eval_classes(struct sb_eval *a, json_t *test);
+sb_status sb_eval_conformal(struct sb_eval *a, json_t *test);
 sb_status sb_eval_temperature(struct sb_eval *a, json_t *test);
 
-/* {"acc": "...", ...} */
-json_t *sb_eval_definitions(void);
+/* {"acc": "...", ...}, those of the task. */
+json_t *sb_eval_definitions(const struct sb_eval *a);
 void sb_eval_tell_definitions(struct sb_eval *a);
 
 /* Merges a->sections into results.json. */

@@ -35,7 +35,7 @@ sb_status sb_eval_write(struct sb_eval *a)
     all = old_sections(results, sampling);
     bool ok = all && !a->failed && json_object_update(all, a->sections) == 0 &&
               json_object_set_new(all, "sampling", json_string(sampling)) == 0 &&
-              json_object_set_new(all, "definitions", sb_eval_definitions()) == 0 &&
+              json_object_set_new(all, "definitions", sb_eval_definitions(a)) == 0 &&
               json_object_set(results, "evaluation", all) == 0;
     st = ok ? sb_json_write(results, true, &text)
             : sb_fail(SB_ENOMEM, "no memory for %s", path);

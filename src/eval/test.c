@@ -186,6 +186,8 @@ sb_status sb_eval_test(struct sb_eval *a)
         st = put_bins(a, test);
     if (st == SB_OK)
         st = sb_eval_classes(a, test);
+    if (st == SB_OK && a->model.info.scores > 0)
+        st = sb_eval_conformal(a, test);
     if (st == SB_OK && a->o->config->eval.temperature)
         st = sb_eval_temperature(a, test);
     if (st == SB_OK)

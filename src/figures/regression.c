@@ -80,6 +80,28 @@ sb_status sb_regression_nll(const struct sb_mixture *m, const float *y, double *
     return SB_OK;
 }
 
+sb_status sb_regression_scores(const struct sb_mixture *m, const float *y,
+                               struct sb_outcome_scores *out)
+{
+    *out = (struct sb_outcome_scores){0};
+    sb_status st = sb_regression_nll(m, y, &out->nll);
+    double n = (double)m->n, targets = (double)m->targets;
+    for (size_t t = 0; t < m->targets && st == SB_OK; t++) {
+        double squares = 0, sum = 0, crps = 0;
+        for (size_t i = 0; i < m->n; i++) {
+            double truth = (double)y[i * m->targets + t];
+            double miss = truth - sb_mixture_moments(m, i, t).mean;
+            squares += miss * miss;
+            sum += fabs(miss);
+            crps += sb_mixture_crps(m, i, t, truth);
+        }
+        out->rmse += sqrt(squares / n) / targets;
+        out->mae += sum / n / targets;
+        out->crps += crps / n / targets;
+    }
+    return st;
+}
+
 sb_status sb_regression_calibration(const struct sb_mixture *m, const float *y,
                                     size_t target, const double *level, size_t count,
                                     double *share, double *error)

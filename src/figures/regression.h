@@ -33,6 +33,14 @@ sb_status sb_regression_of(const struct sb_mixture *m, const float *y, size_t ta
 /* Of the joint mixture over all targets. */
 sb_status sb_regression_nll(const struct sb_mixture *m, const float *y, double *out);
 
+/* What is quick to compute, for every epoch: nll is the joint one, the others are means over
+ * targets. */
+struct sb_outcome_scores {
+    double nll, rmse, mae, crps;
+};
+sb_status sb_regression_scores(const struct sb_mixture *m, const float *y,
+                               struct sb_outcome_scores *out);
+
 /* level: [count], each in (0, 1) and rising; share[k]: of outcomes at or below quantile
  * level[k]. *error: mean of |share - level|; may be NULL. */
 sb_status sb_regression_calibration(const struct sb_mixture *m, const float *y,

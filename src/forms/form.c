@@ -54,7 +54,8 @@ sb_status sb_form_build(const struct sb_form_spec *s, const struct sb_form_shape
                         enum sb_form_role role, struct sb_arch *out)
 {
     *out = (struct sb_arch){0};
-    return table[s->kind]->build(s, shape, role, out);
+    sb_status st = table[s->kind]->build(s, shape, role, out);
+    return st == SB_OK ? sb_arch_set_likelihood(out, shape->likelihood) : st;
 }
 
 uint32_t sb_form_rows(const struct sb_form_spec *s, uint32_t batch)

@@ -55,10 +55,11 @@ struct sb_form_spec {
     float same;           /* mimo: share of rows that hold one image only */
 };
 
-/* The network's shape: images in, classes out. */
+/* The network's shape: images in, classes out; of outcomes, classes are outputs (arch.h). */
 struct sb_form_shape {
     const char *arch;
     uint32_t channels, height, width, classes;
+    enum sb_likelihood_kind likelihood;
 };
 
 /* Whose architecture is built. */
@@ -70,10 +71,10 @@ struct sb_form_batch {
     uint64_t seed;
     uint32_t run, step;
     const struct sb_act *x; /* examples, in their own shape */
-    const uint32_t *label;  /* [x->batch] */
     struct sb_act *rows;    /* what the network takes, its batch set by feed */
-    uint32_t *row_label;    /* [heads][rows] */
-    uint32_t *order;        /* scratch: [rows of a full batch] */
+    uint32_t
+        *example;    /* [heads][rows] which of x a row is to a head: whose truth counts */
+    uint32_t *order; /* scratch: [rows of a full batch] */
 };
 
 struct sb_form {
@@ -81,7 +82,7 @@ struct sb_form {
     sb_status (*build)(const struct sb_form_spec *s, const struct sb_form_shape *shape,
                        enum sb_form_role role, struct sb_arch *out);
     uint32_t (*rows)(const struct sb_form_spec *s, uint32_t batch);
-    /* NULL: examples are rows, and every head has their labels */
+    /* NULL: examples are rows, and every head answers for them */
     void (*feed)(const struct sb_form_spec *s, const struct sb_form_batch *b);
     /* NULL: the trained network is the member */
     sb_status (*member)(const struct sb_form_spec *s, const struct sb_arch *trained,

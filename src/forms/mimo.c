@@ -92,7 +92,7 @@ static void feed(const struct sb_form_spec *s, const struct sb_form_batch *b)
         for (uint32_t i = 0; i < n; i++) {
             uint32_t example = b->order[i] % b->x->batch;
             copy_example(b->x, example, b->rows, i, m * b->x->channels);
-            b->row_label[(size_t)m * n + i] = b->label[example];
+            b->example[(size_t)m * n + i] = example;
         }
     }
 }

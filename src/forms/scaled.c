@@ -116,7 +116,7 @@ static void feed(const struct sb_form_spec *s, const struct sb_form_batch *b)
     for (uint32_t m = 0; m < s->members; m++)
         for (uint32_t i = 0; i < batch; i++) {
             copy_row(b->x, i, b->rows, m * batch + i);
-            b->row_label[m * batch + i] = b->label[i];
+            b->example[m * batch + i] = i;
         }
 }
 

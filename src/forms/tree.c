@@ -153,7 +153,8 @@ static sb_status member(const struct sb_form_spec *s, const struct sb_arch *trai
     sb_free(active);
     for (uint32_t i = 0; i < out->params.n && st == SB_OK; i++) {
         struct sb_param *to = &out->params.param[i];
-        uint32_t node = to->node + (to->node < plain->shared ? 0 : shift);
+        bool common = to->node == SB_NODE_NONE || to->node < plain->shared;
+        uint32_t node = to->node + (common ? 0 : shift);
         sb_form_point(from, sb_trained_find(from, node, to->role), out, to);
     }
     return st;

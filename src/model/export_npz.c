@@ -75,16 +75,21 @@ static sb_status add_description(struct sb_zip_writer *z, const struct sb_export
 {
     const struct sb_model_info *info = &e->model->info;
     const char *posterior = info->gauss ? "gauss" : "point";
+    const char *likelihood =
+        info->targets > 0 ? sb_likelihood_row(info->likelihood)->name : NULL;
     const struct {
         const char *name, *text;
     } texts[] = {{"arch", info->arch},       {"method", info->method},
                  {"posterior", posterior},   {"sampling", sb_export_sampling(e)},
-                 {"columns", info->columns}, {"recipe", info->recipe}};
+                 {"columns", info->columns}, {"recipe", info->recipe},
+                 {"likelihood", likelihood}};
     sb_status st = SB_OK;
     for (size_t i = 0; i < sizeof texts / sizeof *texts && st == SB_OK; i++)
         if (texts[i].text)
             st = add_texts(z, texts[i].name, &texts[i].text, 1, 0);
     uint32_t names = info->class_name ? info->classes : 0;
+    if (st == SB_OK && info->targets > 0)
+        st = add_texts(z, "target_names", info->target_name, info->targets, 1);
     return st == SB_OK ? add_texts(z, "class_names", info->class_name, names, 1) : st;
 }
 
@@ -116,6 +121,7 @@ static sb_status add_sizes(struct sb_zip_writer *z, const struct sb_export *e)
     const struct sb_model_info *info = &e->model->info;
     const int64_t shape[] = {info->channels, info->height, info->width};
     const struct sb_shape channels = {.ndim = 1, .dim = {info->channels}};
+    const struct sb_shape targets = {.ndim = 1, .dim = {info->targets}};
     int64_t *member = sb_malloc(e->members, sizeof *member);
     if (!member)
         return sb_fail(SB_ENOMEM, "no memory for a list of %u members", e->members);
@@ -128,6 +134,10 @@ static sb_status add_sizes(struct sb_zip_writer *z, const struct sb_export *e)
         st = add_numbers(z, "mean", &channels, info->mean);
     if (st == SB_OK)
         st = add_numbers(z, "sd", &channels, info->sd);
+    if (st == SB_OK && info->targets > 0)
+        st = add_numbers(z, "target_mean", &targets, info->target_mean);
+    if (st == SB_OK && info->targets > 0)
+        st = add_numbers(z, "target_sd", &targets, info->target_sd);
     sb_free(member);
     return st;
 }

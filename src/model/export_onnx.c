@@ -151,6 +151,10 @@ static sb_status put_model(const struct sb_export *e, uint64_t graph_bytes,
 
 static sb_status check(const struct sb_export *e, const char *path, uint64_t bytes)
 {
+    if (e->model->info.targets > 0)
+        return sb_fail(SB_EARG, "an ONNX graph ends in the probabilities of classes, and "
+                                "this model has continuous targets; export it as "
+                                "safetensors-dense or npz");
     if (e->sigma)
         return sb_fail(SB_EARG, "an ONNX graph predicts and has no place for deviations; "
                                 "export them as safetensors-dense or npz");

@@ -134,12 +134,18 @@ static const char *general(char *out, int digits, double x)
 
 static void say_members(const struct lines *to, const struct sb_model *m)
 {
-    say(to, "network epoch  val acc  val nll  val ece  sample seed");
+    const struct sb_figure_list *list = m->network[0].figures.of.list;
+    enum { SHOWN = 3, HEAD_BYTES = 16 };
+    char head[SHOWN][HEAD_BYTES];
+    for (int k = 0; k < SHOWN; k++)
+        snprintf(head[k], HEAD_BYTES, "val %s", list->kind[k].name);
+    say(to, "network epoch %8s %8s %8s  sample seed", head[0], head[1], head[2]);
     for (uint32_t i = 0; i < m->networks; i++) {
         const struct sb_trained_figures *g = &m->network[i].figures;
-        char a[NUMBER_BYTES], b[NUMBER_BYTES], c[NUMBER_BYTES];
+        char text[SHOWN][NUMBER_BYTES];
         say(to, "%7u  %5llu  %7s  %7s  %7s  %llu", i, (unsigned long long)g->epoch,
-            fixed(a, 4, g->accuracy), fixed(b, 4, g->nll), fixed(c, 4, g->ece),
+            fixed(text[0], 4, g->of.value[0]), fixed(text[1], 4, g->of.value[1]),
+            fixed(text[2], 4, g->of.value[2]),
             (unsigned long long)m->network[i].sample_seed);
     }
 }
@@ -183,8 +189,17 @@ static void say_summary(const struct lines *to, const struct sb_model *m,
         active += l[i].active;
         all += l[i].all;
     }
-    say(to, "network   %s, images %u x %u x %u, %u classes", o->arch, o->channels,
-        o->height, o->width, o->classes);
+    say(to, "network   %s, images %u x %u x %u, %u %s", o->arch, o->channels, o->height,
+        o->width, o->targets > 0 ? o->targets : o->classes,
+        o->targets == 1  ? "target"
+        : o->targets > 1 ? "targets"
+                         : "classes");
+    for (uint32_t t = 0; t < o->targets; t++)
+        say(to, "target    %s, mean %.6g, sd %.6g, %s", o->target_name[t],
+            (double)o->target_mean[t], (double)o->target_sd[t],
+            sb_likelihood_row(o->likelihood)->name);
+    if (o->scores > 0)
+        say(to, "conformal %u scores of a calibration part", o->scores);
     say(to, "method    %s, %u member%s, %s", o->method, m->members,
         m->members == 1 ? "" : "s", o->gauss ? "Gaussian posterior" : "point weights");
     say(to, "weights   %llu of %llu a network, density %.4f",

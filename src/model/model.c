@@ -24,6 +24,19 @@ static sb_status check_utf8(const char *text, const char *what)
     return st;
 }
 
+/* Means and deviations of channels or targets. */
+static sb_status check_scale(const char *what, const float *mean, const float *sd,
+                             uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (!isfinite(mean[i]) || !isfinite(sd[i]) || sd[i] <= 0)
+            return sb_fail(SB_EARG,
+                           "model: normalisation of %s %u: mean %g and sd %g; want "
+                           "finite ones and sd above 0",
+                           what, i, (double)mean[i], (double)sd[i]);
+    return SB_OK;
+}
+
 /* Texts are looked at now, not when days of training are to be written. */
 static sb_status check_info(const struct sb_model_info *o)
 {
@@ -36,13 +49,12 @@ static sb_status check_info(const struct sb_model_info *o)
         st = check_utf8(o->data, "description of the data");
     for (uint32_t i = 0; st == SB_OK && o->class_name && i < o->classes; i++)
         st = check_utf8(o->class_name[i], "class name");
-    for (uint32_t i = 0; st == SB_OK && i < o->channels; i++)
-        if (!isfinite(o->mean[i]) || !isfinite(o->sd[i]) || o->sd[i] <= 0)
-            st = sb_fail(SB_EARG,
-                         "model: normalisation of channel %u: mean %g and sd %g; want "
-                         "finite ones and sd above 0",
-                         i, (double)o->mean[i], (double)o->sd[i]);
-    return st;
+    for (uint32_t i = 0; st == SB_OK && i < o->targets; i++)
+        st = check_utf8(o->target_name[i], "target name");
+    if (st == SB_OK)
+        st = check_scale("channel", o->mean, o->sd, o->channels);
+    return st == SB_OK ? check_scale("target", o->target_mean, o->target_sd, o->targets)
+                       : st;
 }
 
 /* Appends text to the block at *at. */
@@ -54,45 +66,90 @@ static const char *keep_text(char **at, const char *text)
     return kept;
 }
 
+static const float *keep_floats(char **at, const float *x, size_t n)
+{
+    void *kept = *at;
+    if (n > 0)
+        memcpy(kept, x, n * sizeof *x);
+    *at += n * sizeof *x;
+    return kept;
+}
+
+/* Names: pointers at *pointer, texts at *at. NULL: there are none. */
+static const char *const *keep_names(const char ***pointer, char **at,
+                                     const char *const *name, uint32_t n)
+{
+    const char **first = *pointer;
+    for (uint32_t i = 0; i < n; i++)
+        *(*pointer)++ = keep_text(at, name[i]);
+    return n > 0 ? first : NULL;
+}
+
+static size_t text_bytes(const struct sb_model_info *o)
+{
+    size_t bytes = strlen(o->arch) + strlen(o->method) + strlen(o->recipe) +
+                   (o->columns ? strlen(o->columns) : 0) +
+                   (o->data ? strlen(o->data) : 0) + 5;
+    for (uint32_t i = 0; o->class_name && i < o->classes; i++)
+        bytes += strlen(o->class_name[i]) + 1;
+    for (uint32_t i = 0; i < o->targets; i++)
+        bytes += strlen(o->target_name[i]) + 1;
+    return bytes;
+}
+
 /* Pointers and floats first, then the texts. */
 static sb_status keep_info(struct sb_model *m, const struct sb_model_info *o)
 {
     uint32_t names = o->class_name ? o->classes : 0;
-    size_t pointers = names * sizeof(char *), floats = o->channels * sizeof(float);
-    size_t bytes = pointers + 2 * floats + strlen(o->arch) + strlen(o->method) +
-                   strlen(o->recipe) + (o->columns ? strlen(o->columns) : 0) +
-                   (o->data ? strlen(o->data) : 0) + 5;
-    for (uint32_t i = 0; i < names; i++)
-        bytes += strlen(o->class_name[i]) + 1;
-    m->memory = sb_malloc(bytes, 1);
+    size_t pointers = (names + o->targets) * sizeof(char *);
+    size_t scores = (size_t)o->scores * sb_model_score_rows(o);
+    size_t floats = 2 * (size_t)(o->channels + o->targets) + scores;
+    m->memory = sb_malloc(pointers + floats * sizeof(float) + text_bytes(o), 1);
     if (!m->memory)
         return sb_fail(SB_ENOMEM, "model: no memory for its description");
-    const char **name = m->memory;
-    float *mean = (float *)(void *)((char *)m->memory + pointers),
-          *sd = mean + o->channels;
-    char *at = (char *)(sd + o->channels);
+    const char **pointer = m->memory;
+    char *number = (char *)m->memory + pointers, *at = number + floats * sizeof(float);
     m->info = *o;
-    m->info.mean = memcpy(mean, o->mean, floats);
-    m->info.sd = memcpy(sd, o->sd, floats);
+    m->info.mean = keep_floats(&number, o->mean, o->channels);
+    m->info.sd = keep_floats(&number, o->sd, o->channels);
+    m->info.target_mean = keep_floats(&number, o->target_mean, o->targets);
+    m->info.target_sd = keep_floats(&number, o->target_sd, o->targets);
+    m->info.score = keep_floats(&number, o->score, scores);
     m->info.arch = keep_text(&at, o->arch);
     m->info.method = keep_text(&at, o->method);
     m->info.recipe = keep_text(&at, o->recipe);
     m->info.columns = o->columns ? keep_text(&at, o->columns) : NULL;
     m->info.data = o->data ? keep_text(&at, o->data) : NULL;
-    for (uint32_t i = 0; i < names; i++)
-        name[i] = keep_text(&at, o->class_name[i]);
-    m->info.class_name = names ? name : NULL;
+    m->info.class_name = keep_names(&pointer, &at, o->class_name, names);
+    m->info.target_name = keep_names(&pointer, &at, o->target_name, o->targets);
     return SB_OK;
+}
+
+uint32_t sb_model_outputs(const struct sb_model_info *i)
+{
+    return (i->targets > 0 ? i->targets : i->classes) *
+           sb_likelihood_row(i->likelihood)->outputs;
+}
+
+uint32_t sb_model_answers(const struct sb_model_info *i)
+{
+    return sb_likelihood_answers(i->likelihood, sb_model_outputs(i));
+}
+
+static sb_status build_arch(const struct sb_model_info *i, enum sb_form_role role,
+                            struct sb_arch *out)
+{
+    struct sb_form_shape shape = {i->arch,  i->channels,         i->height,
+                                  i->width, sb_model_outputs(i), i->likelihood};
+    return sb_form_build(&i->form, &shape, role, out);
 }
 
 sb_status sb_model_init(struct sb_model *m, const struct sb_model_info *info)
 {
-    struct sb_form_shape shape = {info->arch, info->channels, info->height, info->width,
-                                  info->classes};
     *m = (struct sb_model){0};
-    sb_status st = sb_form_build(&info->form, &shape, SB_FORM_MEMBER, &m->arch);
+    sb_status st = build_arch(info, SB_FORM_MEMBER, &m->arch);
     if (st == SB_OK)
-        st = sb_form_build(&info->form, &shape, SB_FORM_TRAINED, &m->trained);
+        st = build_arch(info, SB_FORM_TRAINED, &m->trained);
     if (st == SB_OK)
         st = check_info(info);
     return st == SB_OK ? keep_info(m, info) : st;
@@ -192,9 +249,7 @@ sb_status sb_model_add(struct sb_model *m, struct sb_trained *network)
 
 sb_status sb_model_arch(const struct sb_model *m, struct sb_arch *out)
 {
-    const struct sb_model_info *i = &m->info;
-    struct sb_form_shape shape = {i->arch, i->channels, i->height, i->width, i->classes};
-    return sb_form_build(&i->form, &shape, SB_FORM_MEMBER, out);
+    return build_arch(&m->info, SB_FORM_MEMBER, out);
 }
 
 sb_status sb_model_net(const struct sb_model *m, uint32_t i,
@@ -287,15 +342,32 @@ static json_t *numbers(const float *x, uint32_t n)
     return array;
 }
 
-static json_t *class_names(const struct sb_model_info *o)
+/* An array of n texts, name NULL: an empty one; NULL: no memory. */
+static json_t *texts(const char *const *name, uint32_t n)
 {
     json_t *array = json_array();
-    for (uint32_t i = 0; array && o->class_name && i < o->classes; i++)
-        if (json_array_append_new(array, json_string(o->class_name[i])) != 0) {
+    for (uint32_t i = 0; array && name && i < n; i++)
+        if (json_array_append_new(array, json_string(name[i])) != 0) {
             json_decref(array);
             return NULL;
         }
     return array;
+}
+
+/* What only models of outcomes have. */
+static sb_status put_targets(struct sb_st_writer *w, const struct sb_model_info *o)
+{
+    if (o->targets == 0)
+        return SB_OK;
+    sb_status st =
+        sb_st_writer_meta(w, "likelihood", sb_likelihood_row(o->likelihood)->name);
+    return st == SB_OK
+               ? sb_fields_put_json(w, "targets",
+                                    json_pack("{s:o, s:o, s:o}", "names",
+                                              texts(o->target_name, o->targets), "mean",
+                                              numbers(o->target_mean, o->targets), "sd",
+                                              numbers(o->target_sd, o->targets)))
+               : st;
 }
 
 json_t *sb_model_figures(const struct sb_trained *network, uint32_t networks)
@@ -341,7 +413,9 @@ sb_status sb_model_put_info(struct sb_st_writer *w, const struct sb_model_info *
     if (st == SB_OK)
         st = sb_fields_put_integer(w, "classes", o->classes);
     if (st == SB_OK)
-        st = sb_fields_put_json(w, "class_names", class_names(o));
+        st = sb_fields_put_json(w, "class_names", texts(o->class_name, o->classes));
+    if (st == SB_OK)
+        st = put_targets(w, o);
     if (st == SB_OK)
         st = sb_fields_put_json(w, "normalisation",
                                 json_pack("{s:o, s:o}", "mean",
@@ -378,6 +452,10 @@ sb_status sb_model_write(const struct sb_model *m, const char *path)
         char prefix[SB_TRAINED_PREFIX];
         snprintf(prefix, sizeof prefix, "net%u", i);
         st = sb_trained_put(&w, prefix, &m->network[i]);
+    }
+    if (st == SB_OK && m->info.scores > 0) {
+        const size_t shape[] = {sb_model_score_rows(&m->info), m->info.scores};
+        st = sb_st_writer_add(&w, SB_MODEL_SCORES, SB_F32, 2, shape, m->info.score);
     }
     if (st == SB_OK)
         st = sb_st_writer_write(&w, path);

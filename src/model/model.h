@@ -7,8 +7,11 @@
  *     arch, method    names
  *     posterior       "gauss" or "point"
  *     shape           [channels,height,width]
- *     classes         "10"
+ *     classes         "10"; of outcomes "0"
  *     class_names     ["T-shirt/top", ...] or []
+ *     likelihood      of outcomes alone: "gauss-shared" or "gauss-per-example"
+ *     targets         of outcomes alone: {"names":["y"],"mean":[...],"sd":[...]}; networks
+ *                     predict (y - mean) / sd
  *     normalisation   {"mean":[...],"sd":[...]}, of bytes as [0, 1] or of floats as they
  *                     are, one a channel
  *     columns         of a model of tables: what its columns mean (data/columns_text.c)
@@ -30,6 +33,11 @@
  *     net<k>.<norm>.weight, .bias, .running_mean, .running_var   F32 [channels]
  *     net<k>.<weight>.r, .s, .bias   F32 [members, channels]: scales (batch-ensemble); of
  *                                    rank-1 .r.mu, .r.rho, .s.mu, .s.rho
+ *
+ *     net<k>.noise.log_variance   F32 [targets], of gauss-shared
+ *     conformal.scores            F32 [targets, n], of classes [1, n]: scores of the
+ *                                    calibration part (figures/conformal.h), rising; absent
+ *                                    where there was none
  *
  * The branches of a tree have layers branch<m>.<layer>; mimo's first layer has the inputs of
  * all members, its last the outputs.
@@ -57,14 +65,34 @@ struct sb_model_info {
     const char *arch;   /* as sb_arch_init takes it */
     const char *method; /* of training, a name */
     const char *recipe; /* the text of it; only what changes results belongs there */
-    uint32_t channels, height, width, classes;
+    uint32_t channels, height, width;
+    uint32_t classes;              /* 0: of outcomes */
     const char *const *class_name; /* [classes], UTF-8; NULL: unknown */
-    const float *mean, *sd;        /* [channels] */
-    const char *columns; /* of tables, as sb_columns_write gives them; NULL: none */
-    const char *data;    /* what it was trained on, an object; NULL: nobody knows */
+    enum sb_likelihood_kind likelihood;
+    uint32_t targets;                     /* 0: of classes */
+    const char *const *target_name;       /* [targets], UTF-8 */
+    const float *target_mean, *target_sd; /* [targets] */
+    const float
+        *score;      /* [targets, or 1][scores] rising: how wrong the ensemble was on its
+                           calibration part */
+    uint32_t scores; /* 0: there was none */
+    const float *mean, *sd; /* [channels] */
+    const char *columns;    /* of tables, as sb_columns_write gives them; NULL: none */
+    const char *data;       /* what it was trained on, an object; NULL: nobody knows */
     bool gauss;
     struct sb_form_spec form;
 };
+
+/* Outputs of a member's network; and the numbers of its answer to an example: probabilities
+ * of classes, or the means and then the variances of targets. */
+uint32_t sb_model_outputs(const struct sb_model_info *i);
+uint32_t sb_model_answers(const struct sb_model_info *i);
+
+/* Rows of scores: a target each, or one for all classes. */
+static inline uint32_t sb_model_score_rows(const struct sb_model_info *i)
+{
+    return i->targets > 0 ? i->targets : 1;
+}
 
 struct sb_model {
     struct sb_model_info info;

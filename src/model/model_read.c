@@ -19,6 +19,10 @@ struct description {
     json_t *names, *networks; /* owned */
     const char **class_name;  /* owned */
     float *mean;              /* owned; mean and sd */
+    json_t *target_names;     /* owned, like the rest: of outcomes */
+    const char **target_name;
+    float *target_mean; /* and sd */
+    float *score;
 };
 
 static void description_fini(struct description *d)
@@ -27,6 +31,10 @@ static void description_fini(struct description *d)
     json_decref(d->networks);
     sb_free(d->class_name);
     sb_free(d->mean);
+    json_decref(d->target_names);
+    sb_free(d->target_name);
+    sb_free(d->target_mean);
+    sb_free(d->score);
 }
 
 static sb_status read_shape(const struct sb_st *st, struct sb_model_info *o)
@@ -50,6 +58,23 @@ static sb_status read_shape(const struct sb_st *st, struct sb_model_info *o)
                           st->path);
 }
 
+/* out[n] = the texts of an array, which must stay. The caller owns it. */
+static sb_status read_texts(const struct sb_st *st, const char *key, const json_t *array,
+                            const char ***out)
+{
+    size_t n = json_array_size(array);
+    const char **text = *out = sb_malloc(n, sizeof *text);
+    if (!text)
+        return sb_fail(SB_ENOMEM, "%s: no memory for %zu names", st->path, n);
+    for (size_t i = 0; i < n; i++) {
+        text[i] = json_string_value(json_array_get(array, i));
+        if (!text[i])
+            return sb_fail(SB_EFORMAT, "%s: metadata \"%s\": name %zu is not a string",
+                           st->path, key, i);
+    }
+    return SB_OK;
+}
+
 static sb_status read_names(const struct sb_st *st, struct description *d)
 {
     sb_status s = sb_fields_json(st, "class_names", &d->names);
@@ -62,34 +87,41 @@ static sb_status read_names(const struct sb_st *st, struct description *d)
                        st->path, d->info.classes);
     if (n == 0)
         return SB_OK;
-    d->class_name = sb_malloc(n, sizeof *d->class_name);
-    if (!d->class_name)
-        return sb_fail(SB_ENOMEM, "%s: no memory for %zu class names", st->path, n);
-    for (size_t i = 0; i < n; i++) {
-        d->class_name[i] = json_string_value(json_array_get(d->names, i));
-        if (!d->class_name[i])
-            return sb_fail(SB_EFORMAT,
-                           "%s: metadata \"class_names\": name %zu is not a string",
-                           st->path, i);
-    }
+    s = read_texts(st, "class_names", d->names, &d->class_name);
     d->info.class_name = d->class_name;
-    return SB_OK;
+    return s;
 }
 
 static sb_status read_numbers(const struct sb_st *st, const json_t *object,
-                              const char *key, float *out, uint32_t n)
+                              const char *what, const char *key, float *out, uint32_t n)
 {
     const json_t *array = json_object_get(object, key);
     for (uint32_t i = 0; i < n; i++) {
         const json_t *x = json_array_get(array, i);
         if (!json_is_number(x))
-            return sb_fail(SB_EFORMAT,
-                           "%s: metadata \"normalisation\": %s of channel %u is not a "
-                           "number",
-                           st->path, key, i);
+            return sb_fail(SB_EFORMAT, "%s: metadata \"%s\": %s of %s %u is not a number",
+                           st->path, what, key,
+                           strcmp(what, "targets") == 0 ? "target" : "channel", i);
         out[i] = (float)json_number_value(x);
     }
     return SB_OK;
+}
+
+/* Mean and sd of n channels or targets, in one block that the caller owns. */
+static sb_status read_scale(const struct sb_st *st, const json_t *object,
+                            const char *what, uint32_t n, float **out)
+{
+    /* as many numbers as that are in the file before memory is asked for them */
+    if (json_array_size(json_object_get(object, "mean")) != n ||
+        json_array_size(json_object_get(object, "sd")) != n)
+        return sb_fail(SB_EFORMAT, "%s: metadata \"%s\": want mean and sd of %u %s",
+                       st->path, what, n,
+                       strcmp(what, "targets") == 0 ? what : "channels");
+    *out = sb_malloc(n, 2 * sizeof **out);
+    if (!*out)
+        return sb_fail(SB_ENOMEM, "%s: no memory for the %s of %u", st->path, what, n);
+    sb_status s = read_numbers(st, object, what, "mean", *out, n);
+    return s == SB_OK ? read_numbers(st, object, what, "sd", *out + n, n) : s;
 }
 
 static sb_status read_normalisation(const struct sb_st *st, struct description *d)
@@ -97,29 +129,86 @@ static sb_status read_normalisation(const struct sb_st *st, struct description *
     json_t *object;
     uint32_t n = d->info.channels;
     sb_status s = sb_fields_json(st, "normalisation", &object);
+    if (s == SB_OK)
+        s = read_scale(st, object, "normalisation", n, &d->mean);
+    json_decref(object);
+    d->info.mean = d->mean;
+    d->info.sd = s == SB_OK ? d->mean + n : NULL;
+    return s;
+}
+
+static sb_status read_likelihood(const struct sb_st *st, const char *name,
+                                 enum sb_likelihood_kind *out)
+{
+    for (int k = SB_LIKELIHOOD_GAUSS_SHARED; k < SB_LIKELIHOODS; k++)
+        if (strcmp(name, sb_likelihood_row((enum sb_likelihood_kind)k)->name) == 0) {
+            *out = (enum sb_likelihood_kind)k;
+            return SB_OK;
+        }
+    return sb_fail(SB_EFORMAT,
+                   "%s: metadata \"likelihood\": \"%s\", want gauss-shared or "
+                   "gauss-per-example",
+                   st->path, name);
+}
+
+/* Of a model of outcomes; one of classes has no likelihood. */
+static sb_status read_targets(const struct sb_st *st, struct description *d)
+{
+    const char *name = sb_st_meta(st, "likelihood");
+    json_t *object;
+    if (!name)
+        return SB_OK;
+    sb_status s = read_likelihood(st, name, &d->info.likelihood);
+    if (s == SB_OK)
+        s = sb_fields_json(st, "targets", &object);
     if (s != SB_OK)
         return s;
-    /* as many numbers as that are in the file before memory is asked for them */
-    if (json_array_size(json_object_get(object, "mean")) != n ||
-        json_array_size(json_object_get(object, "sd")) != n) {
+    d->target_names = json_incref(json_object_get(object, "names"));
+    size_t n = json_array_size(d->target_names);
+    if (n == 0 || n > SB_MODEL_TARGETS || d->info.classes != 0)
         s = sb_fail(SB_EFORMAT,
-                    "%s: metadata \"normalisation\": want mean and sd of %u channels",
-                    st->path, n);
-        goto done;
-    }
-    d->mean = sb_malloc(n, 2 * sizeof *d->mean);
-    if (!d->mean) {
-        s = sb_fail(SB_ENOMEM, "%s: no memory for %u channels", st->path, n);
-        goto done;
-    }
-    d->info.mean = d->mean;
-    d->info.sd = d->mean + n;
-    s = read_numbers(st, object, "mean", d->mean, n);
+                    "%s: metadata \"targets\": %zu names beside %u classes; want 1 to %d "
+                    "names and no class",
+                    st->path, n, d->info.classes, SB_MODEL_TARGETS);
     if (s == SB_OK)
-        s = read_numbers(st, object, "sd", d->mean + n, n);
-done:
+        s = read_texts(st, "targets", d->target_names, &d->target_name);
+    if (s == SB_OK)
+        s = read_scale(st, object, "targets", (uint32_t)n, &d->target_mean);
     json_decref(object);
+    d->info.targets = (uint32_t)n;
+    d->info.target_name = d->target_name;
+    d->info.target_mean = d->target_mean;
+    d->info.target_sd = s == SB_OK ? d->target_mean + n : NULL;
     return s;
+}
+
+/* Scores of the calibration part, if the file has them. */
+static sb_status read_scores(struct sb_fields *f, struct description *d)
+{
+    const struct sb_st_tensor *t = sb_fields_lookup(f, SB_MODEL_SCORES);
+    uint32_t rows = sb_model_score_rows(&d->info);
+    f->next = 0;
+    if (!t)
+        return SB_OK;
+    if (t->ndim != 2 || t->shape[0] != rows || t->shape[1] == 0 ||
+        t->shape[1] > INT32_MAX)
+        return sb_fail(SB_EFORMAT, "%s: tensor \"%s\": want %u rows of scores",
+                       f->st->path, SB_MODEL_SCORES, rows);
+    struct sb_shape s = {2, {rows, t->shape[1]}};
+    d->score = sb_malloc(t->count, sizeof *d->score);
+    if (!d->score)
+        return sb_fail(SB_ENOMEM, "%s: no memory for %zu scores", f->st->path, t->count);
+    sb_status st = sb_fields_f32(f, SB_MODEL_SCORES, &s, d->score);
+    f->next = 0;
+    for (size_t i = 0; i < t->count && st == SB_OK; i++)
+        if (d->score[i] < 0 || (i % s.dim[1] > 0 && d->score[i] < d->score[i - 1]))
+            st = sb_fail(SB_EFORMAT,
+                         "%s: tensor \"%s\": number %zu is negative or below the one "
+                         "before",
+                         f->st->path, SB_MODEL_SCORES, i);
+    d->info.score = d->score;
+    d->info.scores = (uint32_t)s.dim[1];
+    return st;
 }
 
 static sb_status read_posterior(const struct sb_st *st, bool *gauss)
@@ -216,6 +305,8 @@ static sb_status read_description(const struct sb_st *st, struct description *d)
     if (s == SB_OK)
         s = read_names(st, d);
     if (s == SB_OK)
+        s = read_targets(st, d);
+    if (s == SB_OK)
         s = read_normalisation(st, d);
     if (s == SB_OK)
         s = read_form(st, &d->info.form);
@@ -268,6 +359,10 @@ static sb_status read_model(struct sb_model *m, const struct sb_st *st, bool in_
     struct description d = {0};
     struct sb_fields f = {0};
     sb_status s = read_description(st, &d);
+    if (s == SB_OK)
+        s = sb_fields_init(&f, st);
+    if (s == SB_OK)
+        s = read_scores(&f, &d);
     if (s != SB_OK)
         goto done;
     s = sb_model_init(m, &d.info);
@@ -276,8 +371,6 @@ static sb_status read_model(struct sb_model *m, const struct sb_st *st, bool in_
         goto done;
     }
     s = check_networks(st, m, d.networks);
-    if (s == SB_OK)
-        s = sb_fields_init(&f, st);
     f.in_place = in_place;
     for (size_t i = 0; s == SB_OK && i < json_array_size(d.networks); i++)
         s = read_network(&f, m, (uint32_t)i, json_array_get(d.networks, i));

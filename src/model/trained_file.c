@@ -174,11 +174,16 @@ static json_t *number(double x)
 json_t *sb_trained_to_json(const struct sb_trained *m)
 {
     char seed[24];
-    const struct sb_trained_figures *g = &m->figures;
+    const struct sb_figures *g = &m->figures.of;
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)m->sample_seed);
-    return json_pack("{s:s, s:o, s:o, s:o, s:I}", "sample_seed", seed, "accuracy",
-                     number(g->accuracy), "nll", number(g->nll), "ece", number(g->ece),
-                     "epoch", (json_int_t)g->epoch);
+    json_t *j = json_pack("{s:s, s:I}", "sample_seed", seed, "epoch",
+                          (json_int_t)m->figures.epoch);
+    for (uint32_t i = 0; j && i < g->list->count; i++)
+        if (json_object_set_new(j, g->list->kind[i].key, number(g->value[i])) != 0) {
+            json_decref(j);
+            return NULL;
+        }
+    return j;
 }
 
 static sb_status get_number(const json_t *object, const char *source, const char *key,
@@ -199,21 +204,21 @@ static sb_status get_number(const json_t *object, const char *source, const char
 sb_status sb_trained_from_json(const json_t *object, const char *source,
                                struct sb_trained *m)
 {
-    struct sb_trained_figures *g = &m->figures;
+    struct sb_figures *g = &m->figures.of;
     const char *seed;
     int64_t epoch = 0;
     sb_status st = sb_json_string(object, source, "sample_seed", &seed);
     if (st == SB_OK && !sb_parse_decimal(seed, UINT64_MAX, &m->sample_seed))
         st = sb_fail(SB_EFORMAT, "%s: key \"sample_seed\": want an integer, have \"%s\"",
                      source, seed);
-    if (st == SB_OK)
-        st = get_number(object, source, "accuracy", &g->accuracy);
-    if (st == SB_OK)
-        st = get_number(object, source, "nll", &g->nll);
-    if (st == SB_OK)
-        st = get_number(object, source, "ece", &g->ece);
+    for (uint32_t i = 0; st == SB_OK && i < g->list->count; i++) {
+        const char *key = g->list->kind[i].key;
+        bool old = i == SB_CLASSES_BRIER && !json_object_get(object, key);
+        if (!old) /* files that are older than the last figure do without */
+            st = get_number(object, source, key, &g->value[i]);
+    }
     if (st == SB_OK)
         st = sb_json_integer(object, source, "epoch", 0, INT64_MAX, &epoch);
-    g->epoch = (uint64_t)epoch;
+    m->figures.epoch = (uint64_t)epoch;
     return st;
 }

@@ -34,7 +34,8 @@ sb_status sb_trained_from_json(const json_t *object, const char *source,
 /* ---- a model ----------------------------------------------------------------------- */
 
 #define SB_MODEL_FORMAT "sebays-model"
-enum { SB_MODEL_VERSION = 2, SB_TRAINED_PREFIX = 24 };
+#define SB_MODEL_SCORES "conformal.scores"
+enum { SB_MODEL_VERSION = 2, SB_TRAINED_PREFIX = 24, SB_MODEL_TARGETS = 4096 };
 
 /* Seeds and figures of trained networks as a JSON array; NULL: no memory. */
 json_t *sb_model_figures(const struct sb_trained *network, uint32_t networks);

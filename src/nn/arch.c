@@ -297,10 +297,10 @@ sb_status sb_arch_init(struct sb_arch *a, const char *name, uint32_t channels,
 {
     *a = (struct sb_arch){.classes = classes};
     struct builder b = {a, SB_OK};
-    if (channels == 0 || height == 0 || width == 0 || classes < 2)
+    if (channels == 0 || height == 0 || width == 0 || classes < 1)
         return sb_fail(SB_EARG,
-                       "%s on images of %u x %u x %u with %u classes: sizes must be at "
-                       "least 1, classes at least 2",
+                       "%s on images of %u x %u x %u with %u outputs: sizes must be at "
+                       "least 1, outputs too",
                        name, channels, height, width, classes);
     push(&b, (struct sb_arch_node){.kind = SB_NODE_INPUT,
                                    .name = "input",
@@ -312,6 +312,17 @@ sb_status sb_arch_init(struct sb_arch *a, const char *name, uint32_t channels,
     return st == SB_OK
                ? sb_arch_set_heads(a, &(struct sb_arch_head){.node = a->nodes - 1}, 1)
                : st;
+}
+
+sb_status sb_arch_set_likelihood(struct sb_arch *a, enum sb_likelihood_kind kind)
+{
+    uint32_t count = sb_likelihood_count(kind, a->classes);
+    uint32_t least = kind == SB_LIKELIHOOD_CATEGORICAL ? 2 : 1;
+    if (count < least || count * sb_likelihood_row(kind)->outputs != a->classes)
+        return sb_fail(SB_EARG, "a network with %u outputs for %u %s; want at least %u",
+                       a->classes, count, least == 2 ? "classes" : "targets", least);
+    a->likelihood = kind;
+    return SB_OK;
 }
 
 sb_status sb_arch_set_heads(struct sb_arch *a, const struct sb_arch_head *head,

@@ -22,6 +22,7 @@
 
 #include "base/status.h"
 #include "kernels/conv.h"
+#include "nn/likelihood.h"
 #include "tensor/topology.h"
 
 enum sb_node_kind {
@@ -81,16 +82,22 @@ struct sb_arch {
     uint32_t weights, norms, scales, masks; /* nodes of these kinds */
     struct sb_arch_head *head;              /* [heads] owned */
     uint32_t heads;                         /* at least 1; losses are summed over them */
-    uint32_t classes;                       /* of each head */
+    uint32_t
+        classes; /* outputs of each head: classes or, of outcomes, what the likelihood
+                       * makes of the targets */
+    enum sb_likelihood_kind likelihood; /* of every head */
     uint32_t shared; /* members of one network have the first so many nodes in common */
     uint32_t bands;  /* of one image; 0: lanes are images */
 };
 
 /* SB_EARG with a sentence for a name that is none of the above, or an input too small. The
- * caller calls sb_arch_fini, also after a failure. */
+ * outputs are those of classes. The caller calls sb_arch_fini, also after a failure. */
 sb_status sb_arch_init(struct sb_arch *a, const char *name, uint32_t channels,
                        uint32_t height, uint32_t width, uint32_t classes);
 void sb_arch_fini(struct sb_arch *a);
+
+/* Sets what outputs mean. SB_EARG unless there are at least two classes, or a target. */
+sb_status sb_arch_set_likelihood(struct sb_arch *a, enum sb_likelihood_kind kind);
 
 /* For those who edit an architecture: appends a node (SB_ENOMEM, or SB_EARG for too many
  * layers; its index is a->nodes - 1), and sets heads, copied. */

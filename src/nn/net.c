@@ -60,6 +60,21 @@ static sb_status init_norm(struct sb_net *n, const struct sb_net_options *o, uin
     return i < n->borrowed ? SB_OK : norm_init(&n->norm[m], n->arch.node[i].channels);
 }
 
+static sb_status init_noise(struct sb_net *n)
+{
+    struct sb_net_noise *m = &n->noise;
+    uint32_t count = sb_likelihood_noise(n->arch.likelihood, n->arch.classes);
+    if (count == 0)
+        return SB_OK;
+    m->memory = sb_calloc(3 * (size_t)count, sizeof *m->memory);
+    if (!m->memory)
+        return sb_fail(SB_ENOMEM, "no memory for the noise of %u targets", count);
+    m->value = m->memory;
+    m->gradient = m->value + count;
+    m->momentum = m->gradient + count;
+    return SB_OK;
+}
+
 static sb_status init_params(struct sb_net *n, const struct sb_net_options *o)
 {
     uint32_t weights = 0, norms = 0, scales = 0, masks = 0;
@@ -83,6 +98,8 @@ static sb_status init_params(struct sb_net *n, const struct sb_net_options *o)
         else if (!o->shared)
             st = sb_mask_init(&n->mask[k], d, n->arch.bands);
     }
+    if (st == SB_OK && !o->shared)
+        st = init_noise(n);
     return st == SB_OK && !o->shared ? sb_net_list_params(n, o) : st;
 }
 
@@ -96,6 +113,8 @@ static sb_status init_arch(struct sb_net *n, const struct sb_net_options *o)
     } else {
         st =
             sb_arch_init(&n->arch, o->arch, o->channels, o->height, o->width, o->classes);
+        if (st == SB_OK)
+            st = sb_arch_set_likelihood(&n->arch, o->likelihood);
     }
     if (st == SB_OK)
         st = sb_arch_check(&n->arch);
@@ -116,9 +135,9 @@ static sb_status init_arrays(struct sb_net *n)
     n->scale = sb_calloc(a->scales, sizeof *n->scale);
     n->mask = sb_calloc(a->masks, sizeof *n->mask);
     n->head = sb_calloc(a->heads, sizeof *n->head);
-    n->noise = sb_calloc(a->weights, sizeof *n->noise);
+    n->drawn = sb_calloc(a->weights, sizeof *n->drawn);
     return n->node && n->weight && n->weight_node && n->norm && n->norm_node &&
-                   n->scale && n->mask && n->head && n->noise
+                   n->scale && n->mask && n->head && n->drawn
                ? SB_OK
                : sb_fail(SB_ENOMEM, "no memory for a network of %u nodes", a->nodes);
 }
@@ -175,6 +194,7 @@ void sb_net_share(struct sb_net *n, const struct sb_net *from)
         memcpy(n->norm, from->norm, n->arch.norms * sizeof *n->norm);
     if (n->arch.masks > 0)
         memcpy(n->mask, from->mask, n->arch.masks * sizeof *n->mask);
+    n->noise = from->noise;
 }
 
 void sb_net_fini(struct sb_net *n)
@@ -191,11 +211,13 @@ void sb_net_fini(struct sb_net *n)
         sb_scale_fini(&n->scale[i]);
     for (uint32_t i = 0; n->mask && n->borrowed < n->arch.nodes && i < n->arch.masks; i++)
         sb_free(n->mask[i].keep);
+    if (n->borrowed < n->arch.nodes)
+        sb_free(n->noise.memory);
     sb_param_list_fini(&n->params);
     sb_free(n->scale);
     sb_free(n->mask);
     sb_free(n->head);
-    sb_free(n->noise);
+    sb_free(n->drawn);
     sb_free(n->node);
     sb_free(n->weight);
     sb_free(n->weight_node);
@@ -210,6 +232,38 @@ void sb_net_fini(struct sb_net *n)
     sb_free(n->spread);
     sb_arch_fini(&n->arch);
     *n = (struct sb_net){0};
+}
+
+/* Outputs [first, end) of a layer become 0 whatever it reads. */
+static void silence(struct sb_weight *w, uint32_t first, uint32_t end)
+{
+    uint32_t cols = sb_conv_cols(&w->conv);
+    uint32_t from = w->dense ? first * cols : w->pattern.row_ptr[first];
+    uint32_t to = w->dense ? end * cols : w->pattern.row_ptr[end];
+    memset(w->mu + from, 0, (to - from) * sizeof *w->mu);
+    if (w->bias)
+        memset(w->bias + first, 0, (end - first) * sizeof *w->bias);
+}
+
+/* Every log-variance begins as 0: that of the targets, which are standardised. */
+static void start_variances(struct sb_net *n)
+{
+    const struct sb_arch *a = &n->arch;
+    uint32_t shared = sb_likelihood_noise(a->likelihood, a->classes);
+    uint32_t targets = sb_likelihood_count(a->likelihood, a->classes);
+    if (shared > 0)
+        memset(n->noise.memory, 0, 3 * (size_t)shared * sizeof(float));
+    for (uint32_t h = 0; targets < a->classes && h < a->heads; h++) {
+        const struct sb_arch_node *d = &a->node[a->head[h].node];
+        uint32_t first = a->head[h].first + targets, end = first + targets;
+        uint32_t weight = d->kind == SB_NODE_SCALE ? d->in : a->head[h].node;
+        silence(&n->weight[n->node[weight].param], first, end);
+        if (d->kind == SB_NODE_SCALE && d->bias)
+            for (uint32_t m = 0; m < d->scale.members; m++)
+                memset(n->scale[n->node[a->head[h].node].param].bias +
+                           (size_t)m * d->channels + first,
+                       0, targets * sizeof(float));
+    }
 }
 
 sb_status sb_net_start(struct sb_net *n, uint64_t seed, uint32_t member, float rho_init)
@@ -229,6 +283,7 @@ sb_status sb_net_start(struct sb_net *n, uint64_t seed, uint32_t member, float r
         if (n->arch.node[i].kind == SB_NODE_SCALE)
             sb_scale_start(&n->scale[n->node[i].param], &n->arch.node[i], seed, member,
                            n->node[i].param);
+    start_variances(n);
     return SB_OK;
 }
 
@@ -257,7 +312,7 @@ void sb_net_set_batch(struct sb_net *n, uint32_t batch)
     for (uint32_t i = 0; i < n->arch.heads; i++) {
         const struct sb_arch_head *h = &n->arch.head[i];
         n->head[i].logits = sb_net_head_view(n, &n->node[h->node].y, i);
-        sb_act_set_batch(&n->head[i].probabilities, batch);
+        sb_act_set_batch(&n->head[i].answer, batch);
     }
     n->input = n->node[0].y;
     if (!n->spread)

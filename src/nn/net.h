@@ -57,9 +57,16 @@ struct sb_net_mask {
     struct sb_act drop; /* of every row, where it is drawn; in the net's memory */
 };
 
+/* Log-variances that all examples share; NULL where the likelihood has none. */
+struct sb_net_noise {
+    float *memory;                      /* owned; the arrays below */
+    float *value, *gradient, *momentum; /* [targets] */
+};
+
 struct sb_net_head {
-    struct sb_act logits;        /* a view of its node's value */
-    struct sb_act probabilities; /* after the loss; own memory */
+    struct sb_act logits; /* a view of its node's value */
+    struct sb_act answer; /* after the loss or sb_net_answer: probabilities, or means and
+                           * variances (likelihood.h); own memory */
 };
 
 struct sb_net_node {
@@ -77,14 +84,15 @@ struct sb_net_node {
 };
 
 struct sb_net {
-    struct sb_arch arch;         /* owned */
-    struct sb_net_node *node;    /* [arch.nodes] */
-    struct sb_weight *weight;    /* [arch.weights], in node order */
-    uint32_t *weight_node;       /* [arch.weights] its node */
-    struct sb_net_norm *norm;    /* [arch.norms] */
-    uint32_t *norm_node;         /* [arch.norms] */
-    struct sb_net_scale *scale;  /* [arch.scales] */
-    struct sb_net_mask *mask;    /* [arch.masks] */
+    struct sb_arch arch;        /* owned */
+    struct sb_net_node *node;   /* [arch.nodes] */
+    struct sb_weight *weight;   /* [arch.weights], in node order */
+    uint32_t *weight_node;      /* [arch.weights] its node */
+    struct sb_net_norm *norm;   /* [arch.norms] */
+    uint32_t *norm_node;        /* [arch.norms] */
+    struct sb_net_scale *scale; /* [arch.scales] */
+    struct sb_net_mask *mask;   /* [arch.masks] */
+    struct sb_net_noise noise;
     struct sb_param_list params; /* all of the above's numbers; see param.h */
     struct sb_act input;         /* a view of the first node's value */
     struct sb_net_head *head;    /* [arch.heads] */
@@ -96,7 +104,7 @@ struct sb_net {
     size_t sum_floats; /* of the longest array that is summed over shards */
     bool trained;      /* the last forward used batch statistics: backward follows them */
     bool sampled;      /* ... drew noise */
-    struct sb_noise *noise; /* [arch.weights] ... this, of weights that are drawn again */
+    struct sb_noise *drawn; /* [arch.weights] ... this, of weights that are drawn again */
     uint32_t borrowed; /* what weight[] and norm[] of the first so many nodes point to is
                         * another net's */
     int threads;       /* scratch is there for this many */
@@ -112,9 +120,10 @@ struct sb_net_options {
     const char *arch;
     struct sb_arch
         *made; /* an architecture taken over (zeroed) in place of a name and the
-                           * next four numbers; NULL: none */
+                           * next five values; NULL: none */
     uint32_t channels, height, width, classes;
-    uint32_t lanes; /* of the kernels it will run on: kernels.h */
+    enum sb_likelihood_kind likelihood; /* of a name's; what is made has its own */
+    uint32_t lanes;                     /* of the kernels it will run on: kernels.h */
     uint32_t max_batch;
     uint32_t shard; /* rows of a shard (shards.h); 0: a batch is one */
     const struct sb_comm
@@ -151,7 +160,7 @@ void sb_net_fini(struct sb_net *n);
 void sb_net_share(struct sb_net *n, const struct sb_net *from);
 
 /* Fresh parameters for a member: see sb_weight_start; norms are gamma 1, beta 0, running
- * mean 0, running variance 1. */
+ * mean 0, running variance 1; log-variances 0, shared ones as well as outputs. */
 sb_status sb_net_start(struct sb_net *n, uint64_t seed, uint32_t member, float rho_init);
 
 /* After parameters or patterns changed. */
@@ -186,7 +195,7 @@ struct sb_pass {
     const struct sb_act *const *drop; /* [masks] what masks multiply with; NULL: drawn */
 };
 
-/* From n->input to the heads' logits. */
+/* From n->input to the heads' outputs. */
 sb_status sb_net_forward(const struct sb_env *env, struct sb_net *n,
                          const struct sb_pass *p);
 
@@ -194,18 +203,19 @@ sb_status sb_net_forward(const struct sb_env *env, struct sb_net *n,
 sb_status sb_net_forward_part(const struct sb_env *env, struct sb_net *n,
                               const struct sb_pass *p, uint32_t first, uint32_t end);
 
-/* Mean cross-entropy of the last forward, summed over heads; label: [heads][batch]. Fills
- * the heads' probabilities and the gradients that sb_net_backward starts from. */
-sb_status sb_net_loss(const struct sb_env *env, struct sb_net *n, const uint32_t *label,
-                      double *loss);
+/* Mean of -log p(truth) of the last forward, summed over heads. Fills the heads' answers and
+ * the gradients that sb_net_backward starts from. */
+sb_status sb_net_loss(const struct sb_env *env, struct sb_net *n,
+                      const struct sb_truth *truth, double *loss);
 
-/* The probabilities alone. */
-void sb_net_softmax(const struct sb_env *env, struct sb_net *n);
+/* The answers alone. */
+void sb_net_answer(const struct sb_env *env, struct sb_net *n);
 
 /* Gradients of all parameters' data term (a Gaussian's drho is that of its variance, with
- * groups of its deviation, until sb_net_add_kl), after forward and loss. visit, if not NULL, is called for each weight as
- * soon as its gradients are there, last layer first, while its input and its output's
- * gradient still are: growth computes its dense gradient and moves the support there. */
+ * groups of its deviation, until sb_net_add_kl), after forward and loss. visit, if not NULL,
+ * is called for each weight as soon as its gradients are there, last layer first, while its
+ * input and its output's gradient still are: growth computes its dense gradient and moves
+ * the support there. */
 typedef sb_status sb_net_visit_fn(void *context, uint32_t weight, const struct sb_act *x,
                                   const struct sb_act *dy);
 sb_status sb_net_backward(const struct sb_env *env, struct sb_net *n,

@@ -20,6 +20,10 @@ static void set(struct sb_param *p, float *value, float *gradient, float *moment
 /* Where the numbers of a record are. */
 static void attach(const struct sb_net *n, struct sb_param *p)
 {
+    if (p->role == SB_PARAM_NOISE) {
+        set(p, n->noise.value, n->noise.gradient, n->noise.momentum);
+        return;
+    }
     uint32_t k = n->node[p->node].param;
     struct sb_weight *w = &n->weight[k];
     struct sb_net_norm *m = &n->norm[k];
@@ -60,6 +64,7 @@ static void attach(const struct sb_net *n, struct sb_param *p)
     case SB_PARAM_KEEP:
         set(p, n->mask[k].keep, NULL, NULL);
         break;
+    case SB_PARAM_NOISE:
     case SB_PARAM_ROLES:
         break;
     }
@@ -137,7 +142,7 @@ void sb_net_step(const struct sb_env *env, struct sb_net *n,
 /* Whether a record belongs to a weight layer, its bias included. */
 static bool of_weight(const struct sb_net *n, const struct sb_param *p)
 {
-    return n->arch.node[p->node].kind == SB_NODE_WEIGHT;
+    return p->node != SB_NODE_NONE && n->arch.node[p->node].kind == SB_NODE_WEIGHT;
 }
 
 void sb_net_step_weight(const struct sb_env *env, struct sb_net *n, uint32_t weight,

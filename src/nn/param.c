@@ -23,9 +23,13 @@ static const struct {
     [SB_PARAM_SCALE_RHO] = {"", SB_RATE_RHO, false},
     [SB_PARAM_SCALE_BIAS] = {"bias", SB_RATE_SCALE, false},
     [SB_PARAM_KEEP] = {"keep", SB_RATE_NONE, false},
+    [SB_PARAM_NOISE] = {"log_variance", SB_RATE_MU, false},
 };
 
-enum { MOST_OF_A_NODE = 4 };
+enum { MOST_OF_A_NODE = 4, MOST_OF_NONE = 1 };
+
+/* What stands for a layer's name in the record that belongs to no node. */
+static const char no_node[SB_NODE_NAME] = "noise";
 
 /* Writes the next record of node `node` and returns it. */
 static struct sb_param *append(struct sb_param_list *l, const struct sb_arch *a,
@@ -40,7 +44,8 @@ static struct sb_param *append(struct sb_param_list *l, const struct sb_arch *a,
                            .rate = role_table[role].rate,
                            .decays = role_table[role].decays,
                            .rho = SB_NODE_NONE};
-    memcpy(p->layer, a->node[node].name, sizeof p->layer);
+    memcpy(p->layer, node == SB_NODE_NONE ? no_node : a->node[node].name,
+           sizeof p->layer);
     snprintf(p->part, sizeof p->part, "%s", role_table[role].part);
     memcpy(p->dim, dim, ndim * sizeof *dim);
     p->count = sb_param_all(p);
@@ -107,13 +112,21 @@ static void append_mask(struct sb_param_list *l, const struct sb_arch *a, uint32
         append(l, a, node, SB_PARAM_KEEP, 3, dim);
 }
 
+static void append_noise(struct sb_param_list *l, const struct sb_arch *a)
+{
+    const uint32_t count = sb_likelihood_noise(a->likelihood, a->classes);
+    if (count > 0)
+        append(l, a, SB_NODE_NONE, SB_PARAM_NOISE, 1, &count);
+}
+
 sb_status sb_param_list_init(struct sb_param_list *l, const struct sb_arch *a,
                              const uint32_t *active, bool gauss)
 {
     uint32_t w = 0;
     sb_status st = SB_OK;
     *l = (struct sb_param_list){
-        .param = sb_calloc((size_t)MOST_OF_A_NODE * a->nodes, sizeof *l->param)};
+        .param = sb_calloc((size_t)MOST_OF_A_NODE * a->nodes + MOST_OF_NONE,
+                           sizeof *l->param)};
     if (!l->param)
         return sb_fail(SB_ENOMEM, "no memory to list the parameters of %u nodes",
                        a->nodes);
@@ -131,6 +144,8 @@ sb_status sb_param_list_init(struct sb_param_list *l, const struct sb_arch *a,
             append_mask(l, a, i);
         }
     }
+    if (st == SB_OK)
+        append_noise(l, a);
     return st;
 }
 

@@ -9,6 +9,8 @@
  *     norm     weight, bias, running_mean, running_var
  *     scale    r or s, or r.mu and r.rho; bias
  *     mask     keep, of a network that predicts with one mask
+ *     noise    log_variance, one a target, that all examples share (likelihood.h); it
+ *              belongs to no node and comes last
  *
  * A record of weights follows their layer's support: it has one number for each weight that
  * exists. Every other one has all its numbers.
@@ -34,6 +36,7 @@ enum sb_param_role {
     SB_PARAM_SCALE_RHO,
     SB_PARAM_SCALE_BIAS,
     SB_PARAM_KEEP,
+    SB_PARAM_NOISE,
     SB_PARAM_ROLES
 };
 
@@ -49,7 +52,7 @@ enum sb_rate_group {
 struct sb_param {
     char layer[SB_NODE_NAME], part[16];
     enum sb_param_role role;
-    uint32_t node;
+    uint32_t node; /* SB_NODE_NONE: it belongs to none */
     uint32_t
         weight; /* number of the layer whose support it follows; SB_NODE_NONE: none */
     uint32_t ndim, dim[4]; /* when every weight exists */

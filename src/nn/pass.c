@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "kernels/kernels.h"
-#include "kernels/loss.h"
 #include "kernels/pool.h"
 #include "kernels/rows.h"
 #include "nn/fuse.h"
@@ -18,7 +17,7 @@ static sb_status forward_weight(const struct sb_env *env, struct sb_net *n, uint
 {
     struct sb_net_node *node = &n->node[i];
     struct sb_weight *w = &n->weight[node->param];
-    struct sb_noise *noise = &n->noise[node->param];
+    struct sb_noise *noise = &n->drawn[node->param];
     *noise = (struct sb_noise){
         .eps = p->eps ? p->eps[node->param] : NULL,
         .stream = sb_rng_stream(p->seed, SB_RNG_NOISE, p->member, p->step, node->param),
@@ -114,38 +113,41 @@ sb_status sb_net_forward(const struct sb_env *env, struct sb_net *n,
     return sb_net_forward_part(env, n, p, 0, n->arch.nodes);
 }
 
-/* A head's probabilities begin as its logits. */
-static void copy_logits(struct sb_net_head *h)
+static struct sb_likelihood_head head_of(struct sb_net *n, uint32_t i)
 {
-    for (uint32_t b = 0; b < h->logits.blocks; b++)
-        for (uint32_t c = 0; c < h->logits.channels; c++)
-            memcpy(sb_act_plane(&h->probabilities, b, c), sb_act_plane(&h->logits, b, c),
-                   h->logits.lanes * sizeof(float));
+    return (struct sb_likelihood_head){&n->head[i].logits, n->noise.value,
+                                       &n->head[i].answer};
 }
 
-sb_status sb_net_loss(const struct sb_env *env, struct sb_net *n, const uint32_t *label,
-                      double *loss)
+sb_status sb_net_loss(const struct sb_env *env, struct sb_net *n,
+                      const struct sb_truth *truth, double *loss)
 {
+    enum sb_likelihood_kind kind = n->arch.likelihood;
+    uint32_t targets = sb_likelihood_count(kind, n->arch.classes);
     sb_status st = SB_OK;
     *loss = 0.0;
+    if (n->noise.gradient)
+        memset(n->noise.gradient, 0, targets * sizeof(float));
     for (uint32_t i = 0; i < n->arch.heads && st == SB_OK; i++) {
-        struct sb_net_head *h = &n->head[i];
         struct sb_act d = sb_net_head_view(n, &n->node[n->arch.head[i].node].dy, i);
+        struct sb_likelihood_head head = head_of(n, i);
+        size_t first = (size_t)i * n->input.batch;
+        struct sb_truth of_head = {
+            .label = truth->label ? truth->label + first : NULL,
+            .target = truth->target ? truth->target + first * targets : NULL};
         double mean;
-        copy_logits(h);
-        st =
-            sb_loss_softmax(env, &n->shards, &h->probabilities,
-                            label + (size_t)i * d.batch, &mean, n->gradients ? &d : NULL);
+        st = sb_likelihood_row(kind)->loss(env, &n->shards, &head, &of_head, &mean,
+                                           n->gradients ? &d : NULL, n->noise.gradient);
         *loss += st == SB_OK ? mean : 0.0;
     }
     return st;
 }
 
-void sb_net_softmax(const struct sb_env *env, struct sb_net *n)
+void sb_net_answer(const struct sb_env *env, struct sb_net *n)
 {
     for (uint32_t i = 0; i < n->arch.heads; i++) {
-        copy_logits(&n->head[i]);
-        sb_softmax(env, &n->head[i].probabilities);
+        struct sb_likelihood_head head = head_of(n, i);
+        sb_likelihood_row(n->arch.likelihood)->answer(env, &head);
     }
 }
 
@@ -167,7 +169,7 @@ static sb_status backward_weight(const struct backward *b, uint32_t i)
     struct sb_weight_backward wb = {
         .x = &in->y,
         .dy = &node->dy,
-        .noise = n->sampled ? &n->noise[node->param] : NULL,
+        .noise = n->sampled ? &n->drawn[node->param] : NULL,
         .slope = w->gauss ? &node->slope : NULL,
         .dx = node->in_wanted ? &in->dy : NULL,
         .add = node->add_in,

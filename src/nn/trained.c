@@ -57,7 +57,7 @@ sb_status sb_trained_plan_shell(struct sb_trained *t, const struct sb_arch *a,
                                 const uint32_t *active, bool gauss)
 {
     *t = (struct sb_trained){.gauss = gauss, .shared = a->shared};
-    t->figures = (struct sb_trained_figures){NAN, NAN, NAN, 0};
+    t->figures.of = sb_figures_none(a->likelihood);
     sb_status st = sb_param_list_init(&t->params, a, active, gauss);
     return st == SB_OK ? index_weights(t, a->weights) : st;
 }

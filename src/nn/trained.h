@@ -27,13 +27,14 @@
 #include "base/env.h"
 #include "base/status.h"
 #include "nn/arch.h"
+#include "nn/figures.h"
 #include "nn/net.h"
 #include "nn/param.h"
 
 /* How good it was on the validation part, and when. */
 struct sb_trained_figures {
-    double accuracy, nll, ece; /* NAN: not measured */
-    uint64_t epoch;            /* of its phase, as the trainer counts */
+    struct sb_figures of;
+    uint64_t epoch; /* of its phase, as the trainer counts */
 };
 
 struct sb_trained {

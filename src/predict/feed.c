@@ -26,14 +26,23 @@ static bool takes_rows(const struct sb_model_info *i)
 
 /* ---- tables as text ------------------------------------------------------------------ */
 
-/* A model of arrays knows no columns: they are its features and then perhaps a label. */
-static sb_status plain_columns(struct sb_columns **out, uint32_t features)
+/* A model of arrays knows no columns: they are its features and then perhaps a label or
+ * targets. */
+static sb_status plain_columns(struct sb_columns **out, uint32_t features,
+                               uint32_t targets)
 {
-    sb_status st = sb_columns_new(out, features + 1);
+    sb_status st = sb_columns_new(out, features + (targets > 0 ? targets : 1));
     if (st != SB_OK)
         return st;
-    (*out)->column[features].kind = SB_COLUMN_LABEL;
-    (*out)->label = features;
+    for (uint32_t i = 0; i < targets; i++) {
+        (*out)->column[features + i].kind = SB_COLUMN_TARGET;
+        (*out)->column[features + i].input = i;
+    }
+    (*out)->targets = targets;
+    if (targets == 0) {
+        (*out)->column[features].kind = SB_COLUMN_LABEL;
+        (*out)->label = features;
+    }
     return sb_columns_number(*out, like);
 }
 
@@ -41,7 +50,7 @@ static sb_status find_columns(struct sb_feed *f)
 {
     const struct sb_model_info *i = &f->o.model->info;
     return i->columns ? sb_predict_columns(i, &f->columns)
-                      : plain_columns(&f->columns, i->channels);
+                      : plain_columns(&f->columns, i->channels, i->targets);
 }
 
 static sb_status idle(void *context)

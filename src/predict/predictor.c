@@ -70,19 +70,19 @@ static sb_status init_draw(const struct sb_predictor *p, struct sb_predict_worke
                : sb_fail(SB_ENOMEM, "no memory to draw %zu weights", most);
 }
 
-/* Probabilities of all members on the examples a worker takes at once. */
-static size_t all_probabilities(const struct sb_predictor *p)
+/* Answers of all members to the examples a worker takes at once. */
+static size_t all_answers(const struct sb_predictor *p)
 {
-    return (size_t)p->at_once * p->model->info.classes * p->model->members;
+    return (size_t)p->at_once * sb_model_answers(&p->model->info) * p->model->members;
 }
 
 static sb_status init_buffers(const struct sb_predictor *p, struct sb_predict_worker *w)
 {
     const struct sb_model *m = p->model;
-    size_t batch = (size_t)p->at_once * m->info.classes;
+    size_t batch = (size_t)p->at_once * sb_model_answers(&m->info);
     w->draw = sb_malloc(batch, sizeof *w->draw);
-    w->prob = sb_malloc(all_probabilities(p), sizeof *w->prob);
-    w->member = sb_malloc(m->members, sizeof *w->member);
+    w->prob = sb_malloc(all_answers(p), sizeof *w->prob);
+    w->member = sb_malloc(m->members, 3 * sizeof *w->member);
     w->bad = sb_malloc((size_t)p->at_once + SB_MAX_LANES, 1); /* or the bands of one */
     if (!w->draw || !w->prob || !w->member || !w->bad)
         return sb_fail(SB_ENOMEM, "no memory to predict %u examples at once", p->at_once);
@@ -119,7 +119,7 @@ static sb_status init_workers(struct sb_predictor *p, bool single)
 {
     sb_status st = SB_OK;
     p->worker = sb_calloc(p->workers, sizeof *p->worker);
-    p->shared_prob = sb_malloc(all_probabilities(p), p->workers * sizeof(float));
+    p->shared_prob = sb_malloc(all_answers(p), p->workers * sizeof(float));
     if (!p->worker || !p->shared_prob)
         return sb_fail(SB_ENOMEM, "no memory for %u workers", p->workers);
     for (uint32_t i = 0; i < p->workers && st == SB_OK; i++) {
@@ -222,7 +222,7 @@ static void draw_weights(const struct batch *b, struct sb_predict_worker *w, uin
     }
 }
 
-/* Draw d of member m on the examples in the net, added to out [examples][classes]; nodes
+/* Draw d of member m on the examples in the net, added to out [examples][answers]; nodes
  * before `first` are as another member of the group left them. */
 static sb_status run_draw(const struct batch *b, struct sb_predict_worker *w, uint32_t m,
                           uint32_t d, uint32_t first, uint32_t image, float *out)
@@ -238,7 +238,7 @@ static sb_status run_draw(const struct batch *b, struct sb_predict_worker *w, ui
         draw_weights(b, w, m, d, first);
     sb_status st = sb_predict_forward(&b->env, &w->net, &pass, first, w->draw);
     if (st == SB_OK)
-        sb_predict_add(out, w->draw, sb_predict_images(&w->net) * w->net.arch.classes,
+        sb_predict_add(&w->net, out, w->draw, sb_predict_images(&w->net), d,
                        p->sampling.draws);
     return st;
 }
@@ -291,60 +291,86 @@ static struct part part_of(const struct batch *b, size_t chunk)
                          b->n - at < b->each ? (uint32_t)(b->n - at) : b->each};
 }
 
-/* Where a member's probabilities of a part are, in all members' of it. */
-static float *probabilities_of(const struct batch *b, const struct part *e, float *prob,
-                               uint32_t m)
+/* Where a member's answers to a part are, in all members' of it. */
+static float *answers_of(const struct batch *b, const struct part *e, float *all,
+                         uint32_t m)
 {
-    return prob + (size_t)m * e->count * b->p->model->info.classes;
+    return all + (size_t)m * e->count * sb_model_answers(&b->p->model->info);
+}
+
+/* Member m's answers to a part become what is wanted of them. */
+static void hand_out(const struct batch *b, struct sb_predict_worker *w,
+                     const struct part *e, uint32_t m, float *mine)
+{
+    const struct sb_model_info *info = &b->p->model->info;
+    const struct sb_outcomes *o = &b->out->outcome;
+    size_t numbers = sb_model_answers(info), targets = info->targets;
+    size_t first = m * b->n + e->at;
+    if (targets > 0)
+        sb_outcomes_units(info, mine, e->count, w->draw);
+    if (targets == 0 && b->out->members)
+        memcpy(b->out->members + first * numbers, mine,
+               e->count * numbers * sizeof *mine);
+    if (targets > 0 && o->member_mean)
+        memcpy(o->member_mean + first * targets, mine, e->count * targets * sizeof *mine);
+    if (targets > 0 && o->member_var)
+        memcpy(o->member_var + first * targets, mine + e->count * targets,
+               e->count * targets * sizeof *mine);
 }
 
 /* The members of a group on the examples in the net. What they share is computed with the
  * first of them, whose noise it then has. */
 static sb_status run_group(const struct batch *b, struct sb_predict_worker *w,
-                           const struct part *e, uint32_t group, float *prob)
+                           const struct part *e, uint32_t group, float *all)
 {
     const struct sb_predictor *p = b->p;
     uint32_t begin = group * p->loaded->group, end = begin + p->loaded->group;
-    size_t size = (size_t)e->count * p->model->info.classes;
+    size_t size = (size_t)e->count * sb_model_answers(&p->model->info);
     sb_status st = SB_OK;
-    memset(probabilities_of(b, e, prob, begin), 0, size * (end - begin) * sizeof *prob);
+    memset(answers_of(b, e, all, begin), 0, size * (end - begin) * sizeof *all);
     for (uint32_t d = 0; d < p->sampling.draws && st == SB_OK; d++)
         for (uint32_t m = begin; m < end && st == SB_OK; m++)
             st = run_draw(b, w, m, d, m == begin ? 0 : w->net.arch.shared,
-                          (uint32_t)(b->first + e->at), probabilities_of(b, e, prob, m));
-    for (uint32_t m = begin; m < end && st == SB_OK && b->out->members; m++)
-        memcpy(b->out->members + (m * b->n + e->at) * p->model->info.classes,
-               probabilities_of(b, e, prob, m), size * sizeof *prob);
+                          (uint32_t)(b->first + e->at), answers_of(b, e, all, m));
+    for (uint32_t m = begin; m < end && st == SB_OK; m++)
+        hand_out(b, w, e, m, answers_of(b, e, all, m));
     return st;
 }
 
 /* Groups g .. end - 1 on the examples of a part. */
 static sb_status run_groups(const struct batch *b, struct sb_predict_worker *w,
-                            const struct part *e, uint32_t g, uint32_t end, float *prob)
+                            const struct part *e, uint32_t g, uint32_t end, float *all)
 {
     if (w->filled != e->chunk)
         fill_net(b, w, e->at, e->count);
     w->filled = e->chunk;
     sb_status st = check_finite(w, e->count, e->at);
     for (; g < end && st == SB_OK; g++)
-        st = run_group(b, w, e, g, prob);
+        st = run_group(b, w, e, g, all);
     return st;
 }
 
 static sb_status conclude(const struct batch *b, struct sb_predict_worker *w,
-                          const struct part *e, float *prob)
+                          const struct part *e, float *all)
 {
     const struct sb_model *model = b->p->model;
-    for (uint32_t m = 0; m < model->members; m++)
-        w->member[m] = probabilities_of(b, e, prob, m);
-    struct sb_probs all = {w->member, model->members, e->count, model->info.classes};
-    return sb_uncertainty_of(&all, e->at, &b->out->sum);
+    uint32_t members = model->members;
+    struct sb_mixture mixture;
+    for (uint32_t m = 0; m < members; m++)
+        w->member[m] = answers_of(b, e, all, m);
+    if (model->info.targets > 0) {
+        sb_outcomes_mixture(&model->info, w->member, members, e->count,
+                            w->member + members, &mixture);
+        return sb_outcomes_of(&mixture, e->at, &b->out->outcome);
+    }
+    struct sb_probs probs = {w->member, members, e->count, model->info.classes};
+    return sb_uncertainty_of(&probs, e->at, &b->out->sum);
 }
 
-/* All members' probabilities of a chunk that is shared. */
+/* All members' answers to a chunk that is shared. */
 static float *shared_prob(const struct batch *b, size_t chunk)
 {
-    return b->p->shared_prob + (chunk - b->whole) * all_probabilities(b->p);
+    return b->p->shared_prob + (chunk - b->whole) * all_answers(b->p);
 }
 
 static void run_task(void *context, size_t task, int worker)

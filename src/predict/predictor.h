@@ -26,6 +26,7 @@
 #include "nn/net.h"
 #include "predict/input.h"
 #include "predict/loaded.h"
+#include "predict/outcomes.h"
 #include "predict/sampling.h"
 
 /* What a thread runs in. */
@@ -33,12 +34,14 @@ struct sb_predict_worker {
     struct sb_net net; /* runs with one member's weights after the other's */
     float *theta; /* [most weights of a member] owned: a draw; NULL: none is made here */
     float *layer; /* [most weights of a layer] owned: as drawn, not in order; or NULL */
-    float *scratch;       /* of drawing; owned, or NULL */
-    float *draw;          /* [at_once][classes] owned */
-    float *prob;          /* [members][at_once][classes] owned */
-    const float **member; /* [members] owned: in prob or shared_prob */
-    unsigned char *bad;   /* [at_once or bands] owned */
-    size_t filled;        /* the chunk of this call whose examples are in the net */
+    float *scratch; /* of drawing; owned, or NULL */
+    float *draw;    /* [at_once][answers] owned */
+    float *prob;    /* [members][at_once][answers] owned */
+    const float *
+        *member;        /* [3 * members] owned: in prob or shared_prob; then, of outcomes,
+                           * means and variances apart */
+    unsigned char *bad; /* [at_once or bands] owned */
+    size_t filled;      /* the chunk of this call whose examples are in the net */
 };
 
 struct sb_predictor {
@@ -53,7 +56,7 @@ struct sb_predictor {
     uint32_t at_once;                 /* examples a worker takes through the network */
     uint32_t workers;                 /* 1: all threads work together */
     struct sb_predict_worker *worker; /* [workers] owned */
-    float *shared_prob; /* [workers][members][at_once][classes] owned: of last chunks */
+    float *shared_prob; /* [workers][members][at_once][answers] owned: of last chunks */
 };
 
 struct sb_predictor_options {
@@ -74,7 +77,9 @@ void sb_predictor_fini(struct sb_predictor *p);
 /* Answers to n examples; what is NULL is not wanted. */
 struct sb_answers {
     float *members;            /* [members][n][classes] */
-    struct sb_uncertainty sum; /* of the ensemble */
+    struct sb_uncertainty sum; /* of the ensemble's classes */
+    struct sb_outcomes
+        outcome; /* of the ensemble's targets: a model has one or the other */
 };
 
 /* first: the number of the first example, for activation noise. Activations need a predictor

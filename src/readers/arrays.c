@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "data/targets.h"
 #include "files/zip.h"
 #include "readers/npy.h"
 #include "readers/readers.h"
@@ -98,8 +99,16 @@ static sb_status take_examples(struct sb_dataset *d, struct array *a, bool imput
     return st;
 }
 
+/* A test part has what the training part has. */
+static enum sb_task task_of(const struct sb_open_options *o)
+{
+    if (!o->like || !sb_dataset_answered(o->like))
+        return o->task;
+    return o->like->targets ? SB_TASK_OUTCOMES : SB_TASK_CLASSES;
+}
+
 static sb_status take_labels(struct sb_dataset *d, const struct array *a,
-                             const char *examples)
+                             const char *examples, const struct sb_open_options *o)
 {
     const struct sb_npy *y = &a->npy;
     if (y->dims > 0 && y->shape[0] != d->n)
@@ -107,11 +116,14 @@ static sb_status take_labels(struct sb_dataset *d, const struct array *a,
                        "%s has %llu labels, but %s has %u examples; they do not belong "
                        "together",
                        a->name, (unsigned long long)y->shape[0], examples, d->n);
-    return sb_npy_labels(d, y, 0);
+    sb_status st = sb_npy_answers(d, y, task_of(o));
+    return st == SB_OK && d->targets && !o->like && !o->unlabelled ? sb_targets_check(d)
+                                                                   : st;
 }
 
 static sb_status open_labels(struct sb_dataset *d, const struct sb_probe *p,
-                             const char *name, const struct array *x, bool optional)
+                             const char *name, const struct array *x,
+                             const struct sb_open_options *o)
 {
     struct array y;
     bool found;
@@ -119,10 +131,11 @@ static sb_status open_labels(struct sb_dataset *d, const struct sb_probe *p,
     if (st != SB_OK)
         return st;
     if (!found)
-        return optional ? SB_OK
-                        : sb_fail(SB_EIO, "%s has no labels: there is no %s.npy in %s",
-                                  x->name, name, p->path);
-    st = take_labels(d, &y, x->name);
+        return o->unlabelled
+                   ? SB_OK
+                   : sb_fail(SB_EIO, "%s has no labels: there is no %s.npy in %s",
+                             x->name, name, p->path);
+    st = take_labels(d, &y, x->name, o);
     sb_bytes_close(&y.bytes);
     return st;
 }
@@ -168,7 +181,7 @@ static sb_status open_named(struct sb_dataset *d, const struct sb_probe *p,
     d->whole = c.whole;
     st = take_examples(d, &x, o->impute);
     if (st == SB_OK)
-        st = open_labels(d, p, c.y, &x, o->unlabelled);
+        st = open_labels(d, p, c.y, &x, o);
     sb_bytes_close(&x.bytes);
     return st;
 }
@@ -198,7 +211,7 @@ static bool label_name(const char *base, char out[SB_PATH_BYTES])
 }
 
 static sb_status open_beside(struct sb_dataset *d, const char *path,
-                             const struct array *x, bool optional)
+                             const struct array *x, const struct sb_open_options *o)
 {
     const char *base = sb_reader_basename(path);
     char directory[SB_PATH_BYTES], name[SB_PATH_BYTES], file[SB_PATH_BYTES];
@@ -210,15 +223,16 @@ static sb_status open_beside(struct sb_dataset *d, const char *path,
     size_t used = strlen(name);
     snprintf(name + used, sizeof name - used, ".npy");
     if (!known || !sb_reader_locate(directory, name, file))
-        return optional ? SB_OK
-                        : sb_fail(SB_EIO, "%s has no labels: %s%s", x->name,
-                                  known ? "there is no " : "name it x.npy and them y.npy",
-                                  known ? file : "");
+        return o->unlabelled
+                   ? SB_OK
+                   : sb_fail(SB_EIO, "%s has no labels: %s%s", x->name,
+                             known ? "there is no " : "name it x.npy and them y.npy",
+                             known ? file : "");
     sb_status st = open_file(&y, file);
     if (st == SB_OK)
         st = sb_npy_parse(&y.npy, y.name, y.bytes.data, y.bytes.size);
     if (st == SB_OK)
-        st = take_labels(d, &y, x->name);
+        st = take_labels(d, &y, x->name, o);
     sb_bytes_close(&y.bytes);
     return st;
 }
@@ -233,7 +247,7 @@ static sb_status open_single(struct sb_dataset *d, const struct sb_probe *p,
     if (st == SB_OK)
         st = take_examples(d, &x, o->impute);
     if (st == SB_OK)
-        st = open_beside(d, p->path, &x, o->unlabelled);
+        st = open_beside(d, p->path, &x, o);
     sb_bytes_close(&x.bytes);
     d->whole = true;
     return st;

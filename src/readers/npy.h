@@ -59,4 +59,9 @@ sb_status sb_npy_examples(struct sb_dataset *d, const struct sb_npy *a, uint64_t
  * one more than the largest, at least 2. */
 sb_status sb_npy_labels(struct sb_dataset *d, const struct sb_npy *a, uint64_t first);
 
+/* The same, or continuous targets [n] or [n][targets], as the task says; AUTO: targets if
+ * there are several a row, if they have fractions or, for rows of a table, if they are very
+ * many different whole numbers. */
+sb_status sb_npy_answers(struct sb_dataset *d, const struct sb_npy *a, enum sb_task task);
+
 #endif

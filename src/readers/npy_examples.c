@@ -1,8 +1,10 @@
 /* npy_examples - arrays as images, tables and labels; see npy.h for what dimensions mean. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "data/targets.h"
 #include "readers/npy.h"
 
 enum { SIDE_MOST = 1 << 14, FEATURES_MOST = 1 << 20, CLASSES_MOST = 1 << 16 };
@@ -269,4 +271,79 @@ sb_status sb_npy_labels(struct sb_dataset *d, const struct sb_npy *a, uint64_t f
             d->classes = d->labels[i] + 1;
     }
     return SB_OK;
+}
+
+/* ---- targets ---- */
+
+/* Number t of row i. */
+static double answer(const struct sb_npy *a, uint64_t i, uint64_t t)
+{
+    uint64_t rows = a->shape[0], targets = a->dims == 2 ? a->shape[1] : 1;
+    return number(a, a->data + (a->fortran ? t * rows + i : i * targets + t) * a->size);
+}
+
+static int ascending(const void *left, const void *right)
+{
+    double x = *(const double *)left, y = *(const double *)right;
+    return (x > y) - (x < y);
+}
+
+/* Whether the numbers of one column are continuous; *out. */
+static sb_status look(const struct sb_dataset *d, const struct sb_npy *a, bool *out)
+{
+    uint32_t values = 1;
+    *out = false;
+    for (uint32_t i = 0; a->kind == 'f' && i < d->n && !*out; i++) {
+        double x = answer(a, i, 0);
+        *out = isfinite(x) && x != floor(x);
+    }
+    if (*out || !sb_dataset_tabular(d) || d->n <= SB_TARGETS_MANY)
+        return SB_OK;
+    double *sorted = sb_malloc(d->n, sizeof *sorted);
+    if (!sorted)
+        return sb_fail(SB_ENOMEM, "%s: no memory for %u labels", a->name, d->n);
+    for (uint32_t i = 0; i < d->n; i++)
+        sorted[i] = answer(a, i, 0);
+    qsort(sorted, d->n, sizeof *sorted, ascending);
+    for (uint32_t i = 1; i < d->n; i++)
+        values += sorted[i] != sorted[i - 1];
+    *out = sb_targets_many(values, d->n);
+    sb_free(sorted);
+    return SB_OK;
+}
+
+static sb_status take_targets(struct sb_dataset *d, const struct sb_npy *a)
+{
+    uint64_t targets = a->dims == 2 ? a->shape[1] : 1;
+    sb_status st = sb_targets_init(d, targets > UINT32_MAX ? 0 : (uint32_t)targets, NULL);
+    float *out = d->targets;
+    for (uint32_t i = 0; i < d->n && st == SB_OK; i++)
+        for (uint32_t t = 0; t < d->target_count && st == SB_OK; t++, out++) {
+            *out = (float)answer(a, i, t);
+            if (!isfinite(*out))
+                st = sb_fail(SB_EFORMAT,
+                             "%s: target %u of example %u is not finite as a 32-bit "
+                             "float; fill it in or leave the example out",
+                             a->name, t, i);
+        }
+    return st;
+}
+
+sb_status sb_npy_answers(struct sb_dataset *d, const struct sb_npy *a, enum sb_task task)
+{
+    bool outcomes = task == SB_TASK_OUTCOMES;
+    bool several = a->dims == 2 && a->shape[1] > 1;
+    sb_status st = SB_OK;
+    if (task == SB_TASK_AUTO && several)
+        outcomes = true;
+    else if (task == SB_TASK_AUTO && (a->dims == 1 || a->dims == 2))
+        st = look(d, a, &outcomes);
+    if (st != SB_OK || !outcomes)
+        return st == SB_OK ? sb_npy_labels(d, a, 0) : st;
+    if (a->dims == 0 || a->dims > 2)
+        return sb_fail(SB_EFORMAT,
+                       "%s: its targets have %u dimensions; want [n] or "
+                       "[n][targets]",
+                       a->name, a->dims);
+    return take_targets(d, a);
 }

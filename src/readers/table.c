@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "data/targets.h"
 #include "readers/table_parts.h"
 #include "readers/table_value.h"
 
@@ -93,7 +94,7 @@ static sb_status check_name(struct sb_table *t, void *context, const struct sb_c
     (void)t;
     char buffer[SB_FIELD_MOST];
     const struct sb_columns *like = context;
-    uint32_t column = i + (like->label <= i && t->label != like->label);
+    uint32_t column = t->column ? t->column[i] : i;
     sb_status st = sb_csv_text(c, f, buffer);
     if (st != SB_OK || column >= like->names.count)
         return st;
@@ -114,15 +115,28 @@ static sb_status only_count(struct sb_table *t, void *context, const struct sb_c
     return SB_OK;
 }
 
-/* The same columns, with or without the label. */
+/* The same columns, with or without the label or targets. */
 static sb_status follow(struct sb_table *t, bool header)
 {
     const struct sb_columns *like = t->use;
-    bool without = t->o->unlabelled && t->width + 1 == like->count;
-    t->label = without ? t->width : like->label;
+    uint32_t answers = sb_columns_answers(like);
+    bool without = t->o->unlabelled && answers > 0 && t->width + answers == like->count;
+    if (!t->o->unlabelled && answers > 0 && t->width + answers == like->count)
+        return sb_fail(
+            SB_EFORMAT,
+            "%s has %u columns, but %s has %u: the %s is missing, without which "
+            "nothing can be compared",
+            t->begin.name, t->width, t->o->like->path, like->count,
+            like->targets > 0 ? "target" : "label");
     if (!without && t->width != like->count)
         return sb_fail(SB_EFORMAT, "%s has %u columns, but %s has %u", t->begin.name,
                        t->width, t->o->like->path, like->count);
+    if (without) {
+        t->column = sb_malloc(t->width, sizeof *t->column);
+        if (!t->column)
+            return sb_fail(SB_ENOMEM, "no memory for %u columns", t->width);
+        sb_columns_without_answers(like, t->column);
+    }
     if (header && like->header) {
         struct sb_csv c = t->begin;
         sb_status st = sb_table_row(t, &c, check_name, (void *)(uintptr_t)like);
@@ -138,7 +152,7 @@ static sb_status put_value(struct sb_table *t, void *context, const struct sb_cs
                            struct sb_field *f, uint32_t i)
 {
     struct sb_dataset *d = context;
-    uint32_t k = i + (t->label == t->width && t->use->label <= i);
+    uint32_t k = t->column ? t->column[i] : i;
     if (t->rows >= d->n)
         return sb_fail(SB_EIO, "%s: it grew while it was read", c->name);
     struct sb_table_to to = {
@@ -146,6 +160,7 @@ static sb_status put_value(struct sb_table *t, void *context, const struct sb_cs
         .like = t->o->like ? t->o->like->path : t->begin.name,
         .inputs = (float *)d->copy + t->rows * t->use->inputs,
         .label = d->labels ? &d->labels[t->rows] : NULL,
+        .target = d->targets ? d->targets + t->rows * d->target_count : NULL,
         .group = d->groups ? &d->groups[t->rows] : NULL,
         .impute = t->o->impute,
     };
@@ -161,6 +176,29 @@ static sb_status name_classes(struct sb_dataset *d, const struct sb_words *w)
         names[i] = sb_words_at(w, i);
     sb_status st = sb_names_copy(d, names);
     sb_free(names);
+    return st;
+}
+
+/* Memory for the targets, which are called like their columns. */
+static sb_status begin_targets(struct sb_dataset *d, const struct sb_columns *c)
+{
+    const char **names = sb_calloc(c->targets, sizeof *names);
+    char(*numbers)[SB_COLUMN_TITLE] = sb_malloc(c->targets, sizeof *numbers);
+    sb_status st = names && numbers
+                       ? SB_OK
+                       : sb_fail(SB_ENOMEM, "no memory for %u targets", c->targets);
+    for (uint32_t i = 0; i < c->count && st == SB_OK; i++) {
+        uint32_t k = c->column[i].input;
+        if (c->column[i].kind != SB_COLUMN_TARGET)
+            continue;
+        names[k] = c->names.count > i && sb_words_at(&c->names, i)[0]
+                       ? sb_words_at(&c->names, i)
+                       : sb_columns_title(c, i, numbers[k]);
+    }
+    if (st == SB_OK)
+        st = sb_targets_init(d, c->targets, names);
+    sb_free(names);
+    sb_free(numbers);
     return st;
 }
 
@@ -187,9 +225,32 @@ static sb_status check_bytes(const struct sb_table *t)
         t->use->column[worst].words.count);
 }
 
+static sb_status take_memory(struct sb_dataset *d, const struct sb_table *t)
+{
+    bool labelled = !t->column && t->use->label < t->use->count;
+    bool grouped = t->own && t->o->group && *t->o->group;
+    d->copy = sb_malloc(d->n, d->channels * sizeof(float));
+    d->labels = labelled ? sb_malloc(d->n, sizeof *d->labels) : NULL;
+    d->groups = grouped ? sb_malloc(d->n, sizeof *d->groups) : NULL;
+    if (!d->copy || (labelled && !d->labels) || (grouped && !d->groups))
+        return sb_fail(SB_ENOMEM, "%s: no memory for %u rows of %u columns",
+                       t->begin.name, d->n, d->channels);
+    d->values = d->copy;
+    return t->use->targets > 0 && !t->column ? begin_targets(d, t->use) : SB_OK;
+}
+
+static sb_status take_classes(struct sb_dataset *d, const struct sb_table *t)
+{
+    const struct sb_words *classes = &t->use->column[t->use->label].words;
+    d->classes = classes->count;
+    if (d->classes < 2)
+        return sb_fail(SB_EFORMAT, "%s: every row has the label %s; want two or more",
+                       t->begin.name, sb_words_at(classes, 0));
+    return name_classes(d, classes);
+}
+
 static sb_status fill(struct sb_dataset *d, struct sb_table *t)
 {
-    bool labelled = t->label < t->width, grouped = t->own && t->o->group && *t->o->group;
     sb_status st = check_bytes(t);
     if (st != SB_OK)
         return st;
@@ -200,22 +261,12 @@ static sb_status fill(struct sb_dataset *d, struct sb_table *t)
     d->element = SB_FLOATS;
     d->channels = t->use->inputs;
     d->height = d->width = 1;
-    d->copy = sb_malloc(d->n, d->channels * sizeof(float));
-    d->labels = labelled ? sb_malloc(d->n, sizeof *d->labels) : NULL;
-    d->groups = grouped ? sb_malloc(d->n, sizeof *d->groups) : NULL;
-    if (!d->copy || (labelled && !d->labels) || (grouped && !d->groups))
-        return sb_fail(SB_ENOMEM, "%s: no memory for %u rows of %u columns",
-                       t->begin.name, d->n, d->channels);
-    d->values = d->copy;
-    st = sb_table_each(t, put_value, d);
-    if (st != SB_OK || !labelled)
-        return st;
-    const struct sb_words *classes = &t->use->column[t->use->label].words;
-    d->classes = classes->count;
-    if (d->classes < 2)
-        return sb_fail(SB_EFORMAT, "%s: every row has the label %s; want two or more",
-                       t->begin.name, sb_words_at(classes, 0));
-    return name_classes(d, classes);
+    st = take_memory(d, t);
+    if (st == SB_OK)
+        st = sb_table_each(t, put_value, d);
+    if (st == SB_OK && d->labels)
+        st = take_classes(d, t);
+    return st == SB_OK && d->targets && t->own && !t->o->look ? sb_targets_check(d) : st;
 }
 
 /* ---- the whole ---- */
@@ -272,5 +323,6 @@ sb_status sb_table_read(struct sb_dataset *d, const char *name, const char *text
     if (st == SB_OK)
         st = fill(d, &t);
     d->columns = t.own;
+    sb_free(t.column);
     return st;
 }

@@ -16,11 +16,6 @@ enum {
     SHOWN = 64 /* bytes of a text that a message has room for */
 };
 
-static int shown(const struct sb_field *f)
-{
-    return (int)(f->size < SHOWN ? f->size : SHOWN);
-}
-
 /* ---- roles that are given ---- */
 
 static sb_status no_such_column(const struct sb_table *t, const char *option,
@@ -33,23 +28,6 @@ static sb_status no_such_column(const struct sb_table *t, const char *option,
                    t->own->header ? "a name of its first row or " : "", t->width);
 }
 
-static sb_status choose_label(struct sb_table *t)
-{
-    const char *label = t->o->label ? t->o->label : "";
-    uint32_t at = t->width - 1;
-    if (label[0])
-        at = sb_columns_find(t->own, label, strlen(label));
-    if (at >= t->width)
-        return sb_fail(SB_EARG,
-                       "%s: there is no column %s to be the label; want %sa number from "
-                       "1 to %u",
-                       t->begin.name, label,
-                       t->own->header ? "a name of its first row or " : "", t->width);
-    t->own->column[at].kind = SB_COLUMN_LABEL;
-    t->own->label = t->label = at;
-    return SB_OK;
-}
-
 static sb_status set_role(struct sb_table *t, const char *option, const char *name,
                           size_t size, enum sb_column_kind kind)
 {
@@ -57,7 +35,7 @@ static sb_status set_role(struct sb_table *t, const char *option, const char *na
     char title[SB_COLUMN_TITLE];
     if (at == t->own->count)
         return no_such_column(t, option, name, size);
-    if (at == t->own->label)
+    if (sb_column_is_answer(&t->own->column[at]))
         return sb_fail(SB_EARG, "%s: data.%s: %s is the label", t->begin.name, option,
                        sb_columns_title(t->own, at, title));
     t->own->column[at].kind = kind;
@@ -68,7 +46,7 @@ sb_status sb_table_roles(struct sb_table *t)
 {
     const char *list = t->o->ignore ? t->o->ignore : "";
     const char *group = t->o->group ? t->o->group : "";
-    sb_status st = choose_label(t);
+    sb_status st = sb_table_answers(t);
     while (st == SB_OK && *list) {
         size_t n = strcspn(list, ","), skip = strspn(list, " \t");
         size_t size = skip < n ? n - skip : 0;
@@ -197,28 +175,6 @@ bool sb_table_boolean(const char *text, size_t size, float *out)
 
 /* ---- texts ---- */
 
-/* A number with a fraction is no class. */
-static sb_status check_class(struct sb_table *t, const struct sb_csv *c,
-                             const struct sb_field *f, uint32_t i)
-{
-    char title[SB_COLUMN_TITLE];
-    double x;
-    bool fraction = sb_csv_number(f->text, f->size, &x) && x != floor(x);
-    if (fraction && t->o->look) {
-        sb_words_fini(&t->own->column[i].words);
-        t->own->column[i].kind = SB_COLUMN_NUMBER;
-        t->own->label = t->label = t->width;
-        return SB_OK;
-    }
-    if (fraction)
-        return sb_fail(SB_EFORMAT,
-                       "%s: line %llu, %s: the label %.*s has a fraction; labels are "
-                       "classes, and data.label says which column has them",
-                       c->name, sb_table_line(c), sb_columns_title(t->use, i, title),
-                       shown(f), f->text);
-    return SB_OK;
-}
-
 static sb_status too_many(struct sb_table *t, uint32_t i, const char *text, uint32_t most)
 {
     struct sb_column *column = &t->own->column[i];
@@ -271,7 +227,7 @@ static sb_status learn_kind(struct sb_table *t, void *context, const struct sb_c
     double x;
     if (column->kind == SB_COLUMN_UNUSED)
         return SB_OK;
-    bool named = column->kind == SB_COLUMN_LABEL || column->kind == SB_COLUMN_GROUP;
+    bool named = sb_column_is_answer(column) || column->kind == SB_COLUMN_GROUP;
     if (sb_csv_missing(f)) {
         if (named || !t->o->impute)
             return sb_table_missing(t->use, c, i);
@@ -283,9 +239,10 @@ static sb_status learn_kind(struct sb_table *t, void *context, const struct sb_c
     }
     if (!named)
         return SB_OK;
+    sb_status st = sb_column_is_answer(column) ? sb_table_answer(t, c, f, i) : SB_OK;
     column->odd_line = column->odd_line ? column->odd_line : c->row_line;
-    sb_status st = column->kind == SB_COLUMN_LABEL ? check_class(t, c, f, i) : SB_OK;
-    return st == SB_OK && column->kind != SB_COLUMN_NUMBER ? add_text(t, c, f, i) : st;
+    bool texts = column->kind == SB_COLUMN_LABEL || column->kind == SB_COLUMN_GROUP;
+    return st == SB_OK && texts ? add_text(t, c, f, i) : st;
 }
 
 /* Second time: the texts of categories. */
@@ -315,6 +272,8 @@ sb_status sb_table_learn(struct sb_table *t)
 {
     bool categories = false;
     sb_status st = sb_table_each(t, learn_kind, NULL);
+    if (st == SB_OK)
+        sb_table_many(t);
     for (uint32_t i = 0; i < t->width; i++)
         categories |= t->own->column[i].kind == SB_COLUMN_CATEGORY;
     if (st == SB_OK && categories)

@@ -19,7 +19,7 @@ sb_status sb_table_missing(const struct sb_columns *columns, const struct sb_csv
                            uint32_t i)
 {
     char title[SB_COLUMN_TITLE];
-    bool named = columns->column[i].kind == SB_COLUMN_LABEL ||
+    bool named = sb_column_is_answer(&columns->column[i]) ||
                  columns->column[i].kind == SB_COLUMN_GROUP;
     return sb_fail(SB_EFORMAT,
                    "%s: line %llu, %s: the value is missing; fill it in or leave the row "
@@ -55,7 +55,8 @@ static sb_status put_number(const struct sb_table_to *to, const struct sb_csv *c
                             const struct sb_field *f, uint32_t i)
 {
     const struct sb_column *column = &to->columns->column[i];
-    float *out = to->inputs + column->input;
+    bool target = column->kind == SB_COLUMN_TARGET;
+    float *out = (target ? to->target : to->inputs) + column->input;
     char title[SB_COLUMN_TITLE];
     double x;
     if (column->kind == SB_COLUMN_BOOLEAN)
@@ -114,16 +115,17 @@ sb_status sb_table_value(const struct sb_table_to *to, const struct sb_csv *c,
 {
     const struct sb_column *column = &to->columns->column[i];
     bool label = column->kind == SB_COLUMN_LABEL, group = column->kind == SB_COLUMN_GROUP;
+    bool target = column->kind == SB_COLUMN_TARGET;
     if (column->kind == SB_COLUMN_UNUSED || (label && !to->label) ||
-        (group && !to->group))
+        (target && !to->target) || (group && !to->group))
         return SB_OK;
     if (sb_csv_missing(f)) {
-        if (label || group || !to->impute)
+        if (label || target || group || !to->impute)
             return sb_table_missing(to->columns, c, i);
         put_missing(to, c, i);
         return SB_OK;
     }
-    if (column->kind == SB_COLUMN_NUMBER || column->kind == SB_COLUMN_BOOLEAN)
+    if (target || column->kind == SB_COLUMN_NUMBER || column->kind == SB_COLUMN_BOOLEAN)
         return put_number(to, c, f, i);
     return put_text(to, c, f, i);
 }

@@ -18,6 +18,7 @@ struct sb_table_to {
     const char *like;         /* where columns come from, for messages */
     float *inputs;            /* [columns->inputs] */
     uint32_t *label;          /* NULL: the label is not looked at */
+    float *target;            /* [columns->targets]; NULL: nor are they */
     uint32_t *group;          /* NULL: nor is the group */
     bool impute;              /* missing values are NAN; else refused */
     struct sb_table_odd *odd; /* counted there; may be NULL */

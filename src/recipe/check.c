@@ -20,6 +20,10 @@ static sb_status check_data(const struct sb_config_data *d)
         return sb_fail(SB_EARG,
                        "data.validation = %g: want a share below 1 or a whole number",
                        d->validation);
+    if (d->calibration >= 1 && d->calibration != floor(d->calibration))
+        return sb_fail(SB_EARG,
+                       "data.calibration = %g: want a share below 1 or a whole number",
+                       d->calibration);
     if (d->normalise == SB_CONFIG_VALUES) {
         if (d->mean.count == 0 || d->mean.count != d->sd.count)
             return sb_fail(SB_EARG,

@@ -36,6 +36,11 @@ enum sb_config_split {
     SB_CONFIG_STRATIFIED,
     SB_CONFIG_RANDOM
 };
+enum sb_config_task {
+    SB_CONFIG_TASK_AUTO,
+    SB_CONFIG_CLASSIFICATION,
+    SB_CONFIG_REGRESSION
+};
 enum sb_config_header {
     SB_CONFIG_HEADER_AUTO,
     SB_CONFIG_HEADER_YES,
@@ -63,7 +68,8 @@ struct sb_config_data {
     const char *set_path; /* ... where the set is, whatever its name; NULL: find it */
     char test[SB_CONFIG_PATH];   /* another set to test on; "": the set's own part, or */
     double test_share;           /* ... this share of a set that has no parts */
-    char label[SB_CONFIG_NAME];  /* the label column of a table; "": the last */
+    enum sb_config_task task;    /* classes, or continuous outcomes */
+    char label[SB_CONFIG_PATH];  /* the label column of a table; "": the last */
     char ignore[SB_CONFIG_PATH]; /* columns of a table that are not used */
     char group[SB_CONFIG_NAME];  /* the column that says which rows belong together */
     enum sb_config_header header;
@@ -71,6 +77,7 @@ struct sb_config_data {
     enum sb_config_numeric numeric; /* how numbers of a table are given to the network */
     uint32_t pieces;                /* of a number, where numeric is pieces */
     double validation;              /* below 1: share of the training set, else a count */
+    double calibration; /* a part for conformal prediction, likewise; 0: none */
     enum sb_config_split split;
     enum sb_config_augment augment;
     bool augment_validation; /* the authors' code does */
@@ -79,8 +86,11 @@ struct sb_config_data {
     struct sb_config_list mean, sd; /* one a channel, of pixels in [0, 1] */
 };
 
+enum sb_config_noise { SB_CONFIG_NOISE_SHARED, SB_CONFIG_NOISE_PER_EXAMPLE };
+
 struct sb_config_model {
-    char arch[SB_CONFIG_NAME]; /* mlp-H1-H2..., lenet, resnet-D, wrn-D-K */
+    char arch[SB_CONFIG_NAME];  /* mlp-H1-H2..., lenet, resnet-D, wrn-D-K */
+    enum sb_config_noise noise; /* of continuous outcomes */
 };
 
 enum sb_config_allocation { SB_CONFIG_ERK, SB_CONFIG_UNIFORM };

@@ -13,6 +13,8 @@
 /* ---- the table ---- */
 
 static const char *const split_words[] = {"auto", "tail", "stratified", "random", NULL};
+static const char *const task_words[] = {"auto", "classification", "regression", NULL};
+static const char *const noise_words[] = {"shared", "per-example", NULL};
 static const char *const header_words[] = {"auto", "yes", "no", NULL};
 static const char *const missing_words[] = {"impute", "error", NULL};
 static const char *const numeric_words[] = {"auto", "standard", "quantile", "pieces",
@@ -75,8 +77,10 @@ static const struct sb_option table[] = {
          "another data set or file to test on; empty: the set's own test part"),
     REAL(data.test_share, ABOVE | BELOW, 0, 1, "0.2",
          "share of each class kept for the test where a set has no part for it"),
+    CHOICE(data.task, task_words, "auto",
+           "classes, or continuous outcomes; auto: numbers with fractions are outcomes"),
     TEXT(data.label, SB_OPTION_EMPTY, "",
-         "label column of a table: its name, or its number from 1; empty: the last"),
+         "label column of a table: name, or number from 1; empty: the last; targets: a,b"),
     TEXT(data.ignore, SB_OPTION_EMPTY, "",
          "columns of a table not to use: names or numbers from 1, commas between"),
     TEXT(data.group, SB_OPTION_EMPTY, "",
@@ -90,6 +94,8 @@ static const struct sb_option table[] = {
     COUNT(data.pieces, 0, 2, 256, "8", "pieces of a number, where numeric = pieces"),
     REAL(data.validation, ABOVE, 0, 1e9, "0.1",
          "validation part: below 1 a share of the training set, else a count"),
+    REAL(data.calibration, 0, 0, 1e9, "0",
+         "part that conformal prediction is calibrated on: share or count; 0: none"),
     CHOICE(data.split, split_words, "auto",
            "validation: last in file order, a share of each class, any; auto: by format"),
     CHOICE(data.augment, augment_words, "none", "what training images go through"),
@@ -102,6 +108,8 @@ static const struct sb_option table[] = {
     LIST(data.sd, ABOVE, 0, 1e6, "", "given standard deviation of each channel"),
 
     TEXT(model.arch, 0, "lenet", "network: mlp-H1-H2..., lenet, resnet-D, wrn-D-K"),
+    CHOICE(model.noise, noise_words, "shared",
+           "regression: one variance a target, or the network gives each example's"),
 
     TEXT(method.name, 0, "sebays", "row of the method table"),
     CHOICE(method.posterior, posterior_words, "default",

@@ -9,6 +9,7 @@ extern const unsigned char sb_asset_dom[];       /* page/dom.js */
 extern const unsigned char sb_asset_charts[];    /* page/charts.js */
 extern const unsigned char sb_asset_sections[];  /* page/sections.js */
 extern const unsigned char sb_asset_evaluated[]; /* page/evaluated.js */
+extern const unsigned char sb_asset_outcomes[];  /* page/outcomes.js */
 extern const unsigned char sb_asset_main[];      /* page/main.js */
 
 #endif

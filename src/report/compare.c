@@ -13,17 +13,21 @@ static const struct figure {
     const char *name;
     double scale; /* shown is value * scale */
     int digits;
-    bool more; /* more is better */
+    bool more;  /* more is better */
+    bool score; /* it can be best */
 } figures[] = {
-    [SB_FIGURE_ACC] = {"acc", 100.0, 2, true},
-    [SB_FIGURE_NLL] = {"nll", 1.0, 4, false},
-    [SB_FIGURE_ECE] = {"ece", 1.0, 4, false},
-    [SB_FIGURE_CACC] = {"cacc", 100.0, 2, true},
-    [SB_FIGURE_CNLL] = {"cnll", 1.0, 4, false},
-    [SB_FIGURE_CECE] = {"cece", 1.0, 4, false},
-    [SB_FIGURE_COST] = {"cost", 1.0, 2, false},
-    [SB_FIGURE_RUNS] = {"training_runs", 1.0, 0, false},
-    [SB_FIGURE_SECONDS] = {"seconds", 1.0, 1, false},
+    [SB_FIGURE_ACC] = {"acc", 100.0, 2, true, true},
+    [SB_FIGURE_NLL] = {"nll", 1.0, 4, false, true},
+    [SB_FIGURE_ECE] = {"ece", 1.0, 4, false, true},
+    [SB_FIGURE_CACC] = {"cacc", 100.0, 2, true, true},
+    [SB_FIGURE_CNLL] = {"cnll", 1.0, 4, false, true},
+    [SB_FIGURE_CECE] = {"cece", 1.0, 4, false, true},
+    [SB_FIGURE_COST] = {"cost", 1.0, 2, false, false},
+    [SB_FIGURE_RUNS] = {"training_runs", 1.0, 0, false, false},
+    [SB_FIGURE_SECONDS] = {"seconds", 1.0, 1, false, false},
+    [SB_FIGURE_RMSE] = {"rmse", 1.0, 4, false, true},
+    [SB_FIGURE_MAE] = {"mae", 1.0, 4, false, true},
+    [SB_FIGURE_CRPS] = {"crps", 1.0, 4, false, true},
 };
 
 const char *sb_figure_name(enum sb_figure f)
@@ -66,6 +70,8 @@ static void figures_of(const struct sb_report_run *r, double out[SB_FIGURES])
         out[SB_FIGURE_ACC + i] = number(ensemble, keys[i]);
         out[SB_FIGURE_CACC + i] = number(pooled, keys[i]);
     }
+    for (int f = SB_FIGURE_RMSE; f <= SB_FIGURE_CRPS; f++)
+        out[f] = number(ensemble, figures[f].name);
     double dense = number(r->results, "dense_run_flops");
     out[SB_FIGURE_COST] =
         dense > 0.0 ? number(r->results, "training_flops") / dense : NAN;
@@ -205,8 +211,9 @@ static void finish(struct sb_compare *c)
             r->sd[f] = r->runs > 1 ? sqrt(r->sd[f] / (double)(r->runs - 1)) : NAN;
         }
     for (size_t t = 0; t < c->tables; t++)
-        for (int f = 0; f < SB_FIGURE_SCORES; f++)
-            mark_best(c, t, f);
+        for (int f = 0; f < SB_FIGURES; f++)
+            if (figures[f].score)
+                mark_best(c, t, f);
 }
 
 sb_status sb_compare_init(struct sb_compare *c, const struct sb_report_run *run,

@@ -29,10 +29,13 @@ enum sb_figure {
     SB_FIGURE_CACC,
     SB_FIGURE_CNLL,
     SB_FIGURE_CECE,
-    SB_FIGURE_SCORES, /* the ones that can be best; cost and time are below */
+    SB_FIGURE_SCORES, /* those of the paper */
     SB_FIGURE_COST = SB_FIGURE_SCORES,
     SB_FIGURE_RUNS,
     SB_FIGURE_SECONDS,
+    SB_FIGURE_RMSE, /* of continuous targets, whose nll is with the others */
+    SB_FIGURE_MAE,
+    SB_FIGURE_CRPS,
     SB_FIGURES
 };
 

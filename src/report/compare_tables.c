@@ -272,8 +272,12 @@ static void add_notes(struct sb_text *to, enum sb_compare_format format, bool st
     const char *lead = format == SB_COMPARE_LATEX ? "% " : "";
     if (stars)
         sb_text_add(to, "* best of its column; ");
-    sb_text_add(to, "%sacc%s in %%; S is the share of absent weights\n", lead,
-                shown[FIGURE + SB_FIGURE_CACC] ? " and cacc" : "");
+    sb_text_add(to, "%s%s%s%sS is the share of absent weights\n", lead,
+                shown[FIGURE + SB_FIGURE_ACC] ? "acc" : "",
+                shown[FIGURE + SB_FIGURE_CACC] ? " and cacc" : "",
+                shown[FIGURE + SB_FIGURE_ACC] ? " in %; " : "");
+    if (shown[FIGURE + SB_FIGURE_RMSE])
+        sb_text_add(to, "%srmse, mae, crps: in the units of the targets\n", lead);
     if (shown[RUNS])
         sb_text_add(to, "%smean ± standard deviation over seeds\n", lead);
     if (shown[FIGURE + SB_FIGURE_CACC])

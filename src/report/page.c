@@ -100,7 +100,7 @@ static void add_part(struct sb_text *to, const char *name, size_t length,
         {"STYLE", sb_asset_style},       {"CHART", sb_asset_chart},
         {"DOM", sb_asset_dom},           {"CHARTS", sb_asset_charts},
         {"SECTIONS", sb_asset_sections}, {"EVALUATED", sb_asset_evaluated},
-        {"MAIN", sb_asset_main},
+        {"OUTCOMES", sb_asset_outcomes}, {"MAIN", sb_asset_main},
     };
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         if (strlen(parts[i].name) == length && memcmp(parts[i].name, name, length) == 0)

@@ -37,7 +37,8 @@ static const struct sb_schema number = NEED(NULL);
 static const struct sb_schema row = NEED_ARRAY(NULL, MEMBERS, &number);
 static const struct sb_schema point = NEED_ARRAY(NULL, 2, &number);
 
-static fields scores = {NEED("acc"), NEED("nll"), NEED("ece"), NUMBER("brier"), END};
+static fields scores = {NUMBER("acc"),  NEED("nll"),   NUMBER("ece"),  NUMBER("brier"),
+                        NUMBER("rmse"), NUMBER("mae"), NUMBER("crps"), END};
 ITEM(member, scores);
 
 static fields spread = {NEED("mean"), NEED("sd"), END};
@@ -66,6 +67,29 @@ static const struct sb_schema confused = NEED_ARRAY(NULL, SMALL, &number);
 static fields temperature = {NEED("t"), NEED_OBJECT("ensemble", scores),
                              ARRAY("validation_nll", 2, &number), END};
 
+static fields interval = {NEED("level"), NUMBER("factor"), NEED("coverage"),
+                          NEED("width"), END};
+ITEM(one_interval, interval);
+static fields quantiles = {NEED_ARRAY("level", SMALL, &number),
+                           NEED_ARRAY("share", SMALL, &number), NUMBER("error"), END};
+static fields outcomes = {NEED_ARRAY("truth", MANY, &number),
+                          NEED_ARRAY("mean", MANY, &number),
+                          NEED_ARRAY("sd", MANY, &number), END};
+static fields deviations = {NEED("sd"), NEED("aleatoric"), NEED("epistemic"), END};
+static fields target = {NEED_TEXT("name", NAME),
+                        NEED("rmse"),
+                        NUMBER("mae"),
+                        NUMBER("nll"),
+                        NUMBER("nll_gauss"),
+                        NUMBER("crps"),
+                        ARRAY("intervals", SMALL, &one_interval),
+                        ARRAY("conformal", SMALL, &one_interval),
+                        OBJECT("calibration", quantiles),
+                        OBJECT("uncertainty", deviations),
+                        OBJECT("examples", outcomes),
+                        END};
+ITEM(one_target, target);
+
 static fields test = {TEXT("path"),
                       NEED("n"),
                       NEED_OBJECT("ensemble", scores),
@@ -80,6 +104,7 @@ static fields test = {TEXT("path"),
                       ARRAY("confusion", SMALL, &confused),
                       OBJECT("temperature", temperature),
                       OBJECT("uncertainty", uncertainty),
+                      ARRAY("targets", SMALL, &one_target),
                       END};
 
 static fields diversity = {NUMBER("disagreement"), NUMBER("kl"),
@@ -180,7 +205,8 @@ static fields evaluation = {MAP("definitions", SMALL, &sentence),
                             OBJECT("support", support),
                             END};
 
-static fields results = {NEED_TEXT("method", NAME),
+static fields results = {TEXT("task"),
+                         NEED_TEXT("method", NAME),
                          NEED_TEXT("arch", NAME),
                          NEED("density"),
                          NEED_ARRAY("members", MEMBERS, &member),
@@ -210,6 +236,8 @@ static fields metric = {NEED_TEXT("phase", NAME),
                         NUMBER("val_acc"),
                         NUMBER("val_nll"),
                         NUMBER("val_ece"),
+                        NUMBER("val_rmse"),
+                        NUMBER("val_crps"),
                         NUMBER("images_per_second"),
                         END};
 

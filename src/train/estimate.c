@@ -138,6 +138,7 @@ static sb_status print_plan(FILE *f, const struct sb_trainer *t, double dense_ru
                             const struct kind kind[SB_STAGE_SUPPORTS])
 {
     const struct sb_net *n = &t->net;
+    const struct sb_dataset *d = &t->source.train;
     double macs = sb_net_macs(n, false), dense = sb_net_macs(n, true);
     size_t bytes = 0;
     for (int k = 0; k < SB_STAGE_SUPPORTS; k++)
@@ -146,10 +147,11 @@ static sb_status print_plan(FILE *f, const struct sb_trainer *t, double dense_ru
             t->config->model.arch, t->config->method.members);
     fprintf(f,
             "data: %u training, %u validation, %u test examples of %u x %u x %u, %u "
-            "classes\n\n",
+            "%s\n\n",
             t->source.part.train_count, t->source.part.validation_count, t->source.tests,
             t->source.normal.channels, t->source.train.height, t->source.train.width,
-            t->source.train.classes);
+            d->targets ? d->target_count : d->classes,
+            d->targets ? d->target_count == 1 ? "target" : "targets" : "classes");
     print_layers(f, n);
     if (kind[SB_STAGE_PRUNED].used)
         fprintf(f,

@@ -228,11 +228,16 @@ sb_status sb_trainer_write_model(struct sb_trainer *t)
     return st;
 }
 
-static json_t *scores_json(const struct sb_scores *s)
+static json_t *figures_json(const struct sb_figures *f)
 {
-    return json_pack("{s:o, s:o, s:o, s:o}", "acc", sb_json_real(s->accuracy), "nll",
-                     sb_json_real(s->nll), "ece", sb_json_real(s->ece), "brier",
-                     sb_json_real(s->brier));
+    json_t *j = json_object();
+    for (uint32_t i = 0; j && i < f->list->count; i++)
+        if (json_object_set_new(j, f->list->kind[i].name, sb_json_real(f->value[i])) !=
+            0) {
+            json_decref(j);
+            return NULL;
+        }
+    return j;
 }
 
 sb_status sb_trainer_write_results(struct sb_trainer *t, const struct sb_run_result *r)
@@ -242,12 +247,14 @@ sb_status sb_trainer_write_results(struct sb_trainer *t, const struct sb_run_res
         return SB_OK;
     json_t *members = json_array();
     for (uint32_t i = 0; members && i < r->members; i++)
-        json_array_append_new(members, scores_json(&r->member[i]));
+        json_array_append_new(members, figures_json(&r->member[i]));
     json_t *j = json_pack(
-        "{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:I}",
-        "method", t->method->name, "arch", t->config->model.arch, "density",
+        "{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:I, s:I, "
+        "s:I}",
+        "task", t->source.train.targets ? "regression" : "classification", "method",
+        t->method->name, "arch", t->config->model.arch, "density",
         sb_json_real(r->density), "members", members, "ensemble",
-        scores_json(&r->ensemble), "train_seconds", sb_json_real(r->train_seconds),
+        figures_json(&r->ensemble), "train_seconds", sb_json_real(r->train_seconds),
         "images_per_second", sb_json_real(r->images_per_second), "training_flops",
         sb_json_real(r->training_flops), "dense_run_flops",
         sb_json_real(r->dense_run_flops), "cost",

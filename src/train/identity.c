@@ -12,7 +12,9 @@ sb_status sb_source_identity(const struct sb_source *s, json_t **out)
                                 .test = s->test_index ? NULL : &s->test,
                                 .part = &s->part,
                                 .test_index = s->test_index,
-                                .tests = s->tests};
+                                .tests = s->tests,
+                                .calibration = s->calibration,
+                                .calibrations = s->calibrations};
     return sb_identity_make(&of, out);
 }
 
@@ -28,6 +30,7 @@ sb_status sb_trainer_data(const struct sb_trainer *t, json_t **out)
     if (!*out)
         return sb_fail(SB_ENOMEM, "no memory to say what the data is");
     (void)json_object_del(*out, "class_names");
+    (void)json_object_del(*out, "target_names");
     (void)json_object_del(*out, "columns");
     return SB_OK;
 }
@@ -39,17 +42,18 @@ static sb_status no_memory(void)
     return sb_fail(SB_ENOMEM, "no memory to compare what the data is");
 }
 
-static sb_status add_names(json_t *then, const struct sb_model_info *i)
+static sb_status add_names(json_t *then, const char *key, const char *const *name,
+                           uint32_t n)
 {
-    json_t *names = i->class_name ? json_array() : NULL;
-    if (!i->class_name)
+    json_t *names = name ? json_array() : NULL;
+    if (!name)
         return SB_OK;
-    for (uint32_t k = 0; names && k < i->classes; k++)
-        if (json_array_append_new(names, json_string(i->class_name[k])) != 0) {
+    for (uint32_t k = 0; names && k < n; k++)
+        if (json_array_append_new(names, json_string(name[k])) != 0) {
             json_decref(names);
             return no_memory();
         }
-    return json_object_set_new(then, "class_names", names) == 0 ? SB_OK : no_memory();
+    return json_object_set_new(then, key, names) == 0 ? SB_OK : no_memory();
 }
 
 /* What a model says of its data, in all its keys; without the key "data" that is what its
@@ -66,7 +70,9 @@ static sb_status of_model(const char *path, const struct sb_model_info *i, json_
     if (st == SB_OK && !json_is_object(*out))
         st = sb_fail(SB_EFORMAT, "%s: metadata \"data\": want an object", path);
     if (st == SB_OK)
-        st = add_names(*out, i);
+        st = add_names(*out, "class_names", i->class_name, i->classes);
+    if (st == SB_OK)
+        st = add_names(*out, "target_names", i->target_name, i->targets);
     if (st == SB_OK && i->columns)
         st = sb_json_parse(path, i->columns, strlen(i->columns), &columns);
     if (st == SB_OK && columns && json_object_set(*out, "columns", columns) != 0)

@@ -41,9 +41,10 @@ static sb_status take_step(struct sb_trainer *t, uint32_t number, double *images
                                 .prior_sd = 1.0f,
                                 .rate = -1.0,
                                 .batches = 1};
+    struct sb_truth truth = {.label = b.labels, .target = b.targets};
     struct sb_fed fed =
-        sb_feeder_run(&t->feeder, t->env, o.seed, o.run, o.number, b.x, b.labels);
-    return sb_train_step(t->env, &t->net, fed.rows, fed.label, &o, &t->growth, &loss);
+        sb_feeder_run(&t->feeder, t->env, o.seed, o.run, o.number, b.x, &truth);
+    return sb_train_step(t->env, &t->net, fed.rows, &fed.truth, &o, &t->growth, &loss);
 }
 
 sb_status sb_measure_steps(struct sb_trainer *t, uint64_t *done, struct sb_measured *out)

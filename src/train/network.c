@@ -48,8 +48,12 @@ done:
 static sb_status build_arch(const struct sb_trainer *t, struct sb_arch *out)
 {
     const struct sb_dataset *d = &t->source.train;
-    struct sb_form_shape shape = {t->config->model.arch, t->source.normal.channels,
-                                  d->height, d->width, d->classes};
+    struct sb_form_shape shape = {t->config->model.arch,
+                                  t->source.normal.channels,
+                                  d->height,
+                                  d->width,
+                                  sb_source_outputs(&t->source, t->config),
+                                  sb_source_likelihood(&t->source, t->config)};
     return sb_form_build(&t->form, &shape, SB_FORM_TRAINED, out);
 }
 

@@ -11,6 +11,7 @@
  */
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/file.h"
@@ -40,7 +41,19 @@ static sb_status append(const struct sb_trainer *t, const char *name, json_t *li
     return st;
 }
 
-sb_status sb_trainer_log_validation(struct sb_trainer *t, const struct sb_scores *v,
+/* "val_acc", ... of every figure of the task. */
+static bool put_figures(json_t *line, const struct sb_figures *v)
+{
+    bool good = line != NULL;
+    for (uint32_t i = 0; good && i < v->list->count; i++) {
+        char key[32];
+        snprintf(key, sizeof key, "val_%s", v->list->kind[i].name);
+        good = json_object_set_new(line, key, sb_json_real(v->value[i])) == 0;
+    }
+    return good;
+}
+
+sb_status sb_trainer_log_validation(struct sb_trainer *t, const struct sb_figures *v,
                                     double loss)
 {
     const struct sb_schedule *s = &t->schedule;
@@ -51,15 +64,17 @@ sb_status sb_trainer_log_validation(struct sb_trainer *t, const struct sb_scores
     if (!sb_together_writes(t))
         return SB_OK;
     json_t *j = json_pack(
-        "{s:s, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:I, s:o, s:o, s:o, s:o, s:o}", "phase",
-        g->name, "run", (json_int_t)g->run, "member", (json_int_t)g->member, "epoch",
+        "{s:s, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:I, s:o, s:o}", "phase", g->name,
+        "run", (json_int_t)g->run, "member", (json_int_t)g->member, "epoch",
         (json_int_t)t->at.epoch + 1, "step", (json_int_t)t->at.step, "loss",
         sb_json_real(loss), "kl", sb_json_real(sb_net_kl(t->env, &t->net, prior_sd)),
         "lr", sb_json_real(sb_divergence_factor(t) * sb_rates_lr(s, &at)), "halved",
         (json_int_t)t->at.halvings, "beta", sb_json_real(sb_rates_beta(s, &at)),
-        "val_acc", sb_json_real(v->accuracy), "val_nll", sb_json_real(v->nll), "val_ece",
-        sb_json_real(v->ece), "images_per_second",
-        sb_json_real((double)t->at.images / seconds));
+        "images_per_second", sb_json_real((double)t->at.images / seconds));
+    if (!put_figures(j, v)) {
+        json_decref(j);
+        j = NULL;
+    }
     return append(t, "metrics.jsonl", j, &t->at.metrics_bytes);
 }
 

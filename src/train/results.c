@@ -2,6 +2,7 @@
 #include "train/results.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/file.h"
 #include "base/mem.h"
@@ -55,14 +56,22 @@ static sb_status number(const json_t *j, const char *path, const char *key, doub
                                                  : sb_json_number(j, path, key, out);
 }
 
-static sb_status scores(const json_t *j, const char *path, struct sb_scores *out)
+/* Files that are older than regression do not say which task it was. */
+static enum sb_likelihood_kind task_of(const json_t *j)
 {
-    sb_status st = number(j, path, "acc", &out->accuracy);
-    if (st == SB_OK)
-        st = number(j, path, "nll", &out->nll);
-    if (st == SB_OK)
-        st = number(j, path, "ece", &out->ece);
-    return st == SB_OK ? number(j, path, "brier", &out->brier) : st;
+    const char *task = json_string_value(json_object_get(j, "task"));
+    return task && strcmp(task, "regression") == 0 ? SB_LIKELIHOOD_GAUSS_SHARED
+                                                   : SB_LIKELIHOOD_CATEGORICAL;
+}
+
+static sb_status figures(const json_t *j, const char *path, enum sb_likelihood_kind task,
+                         struct sb_figures *out)
+{
+    sb_status st = SB_OK;
+    *out = sb_figures_none(task);
+    for (uint32_t i = 0; i < out->list->count && st == SB_OK; i++)
+        st = number(j, path, out->list->kind[i].name, &out->value[i]);
+    return st;
 }
 
 static sb_status read_members(const json_t *j, const char *path,
@@ -78,7 +87,7 @@ static sb_status read_members(const json_t *j, const char *path,
         return sb_fail(SB_ENOMEM, "no memory for %zu members", n);
     out->members = (uint32_t)n;
     for (size_t i = 0; i < n && st == SB_OK; i++)
-        st = scores(json_array_get(list, i), path, &out->member[i]);
+        st = figures(json_array_get(list, i), path, task_of(j), &out->member[i]);
     return st;
 }
 
@@ -90,7 +99,7 @@ static sb_status read_figures(const json_t *j, const char *path,
     if (st == SB_OK)
         st = sb_json_object(j, path, "ensemble", &ensemble);
     if (st == SB_OK)
-        st = scores(ensemble, path, &out->ensemble);
+        st = figures(ensemble, path, task_of(j), &out->ensemble);
     if (st == SB_OK)
         st = number(j, path, "density", &out->density);
     if (st == SB_OK)

@@ -53,8 +53,14 @@ static sb_status open_train(struct sb_source *s, const struct sb_config *c,
     struct sb_open_options o = sb_source_options(c, SB_SPLIT_TRAIN);
     (void)sb_image_size(c->data.size, &o.height, &o.width); /* checked with the recipe */
     sb_status st = sb_dataset_open_with(&s->train, path, &o);
-    if (st == SB_OK && !s->train.labels)
+    if (st == SB_OK && !sb_dataset_answered(&s->train))
         st = sb_fail(SB_EARG, "%s has no labels to train on", path);
+    if (st == SB_OK && c->data.task == SB_CONFIG_REGRESSION && !s->train.targets)
+        st = sb_fail(
+            SB_EARG,
+            "data.task = regression: %s has classes; continuous targets come from "
+            "tables and .npy or .npz arrays",
+            path);
     if (st == SB_OK && c->data.group[0] && !s->train.groups)
         st = sb_fail(SB_EARG,
                      "data.group = %s: %s is no table as text; only those have columns "
@@ -83,7 +89,7 @@ static sb_status open_test(struct sb_source *s, const struct sb_config *c,
                        "out, and data.test_share of it is kept for the test",
                        c->data.test);
     st = sb_dataset_open_with(&s->test, named ? path : train, &o);
-    if (st == SB_OK && !s->test.labels)
+    if (st == SB_OK && !sb_dataset_answered(&s->test))
         st = sb_fail(SB_EARG, "%s has no labels to be tested with", s->test.path);
     if (st == SB_OK)
         st = sb_dataset_match(&s->train, &s->test);
@@ -102,6 +108,18 @@ static sb_status open_sets(struct sb_source *s, const struct sb_config *c)
     return st == SB_OK ? open_test(s, c, path) : st;
 }
 
+static void tell_task(const struct sb_dataset *d, const struct sb_env *env,
+                      const struct sb_config *c)
+{
+    if (d->targets && c->data.task == SB_CONFIG_TASK_AUTO)
+        sb_log_write(env->log, SB_LOG_INFO,
+                     "%s: %s%s %s continuous, so this is regression; if the numbers are "
+                     "classes, say data.task = classification",
+                     d->path, d->target_names[0],
+                     d->target_count > 1 ? " and other targets" : "",
+                     d->target_count > 1 ? "are" : "is");
+}
+
 static void warn_of_columns(const struct sb_dataset *d, const struct sb_env *env)
 {
     char odd[SB_COLUMN_ODD];
@@ -111,63 +129,6 @@ static void warn_of_columns(const struct sb_dataset *d, const struct sb_env *env
 }
 
 /* ---- what is held out ------------------------------------------------------------------ */
-
-static enum sb_holdout kind_of(const struct sb_dataset *d, enum sb_config_split split)
-{
-    return split == SB_CONFIG_SPLIT_AUTO   ? sb_indices_usual(d)
-           : split == SB_CONFIG_TAIL       ? SB_HOLDOUT_TAIL
-           : split == SB_CONFIG_STRATIFIED ? SB_HOLDOUT_STRATIFIED
-                                           : SB_HOLDOUT_RANDOM;
-}
-
-/* The tail is checked: a file that is sorted by class has one that is of no use. */
-static sb_status hold_out(struct sb_indices *part, const struct sb_dataset *d,
-                          const struct sb_config *c)
-{
-    double v = c->data.validation;
-    struct sb_holdout_options o = {
-        .kind = kind_of(d, c->data.split),
-        .limit = c->train.limit,
-        .count = v >= 1.0 ? (uint32_t)v : 0,
-        .fraction = v < 1.0 ? v : 0.0,
-        .seed = c->train.seed,
-    };
-    sb_status st = sb_indices_init(part, d, &o);
-    if (st == SB_OK && o.kind == SB_HOLDOUT_TAIL && !d->groups)
-        st = sb_indices_check_order(part, d);
-    return st;
-}
-
-/* The examples rest[n] of a set, as far as splitting needs them. */
-static sb_status split_rest(struct sb_source *s, const struct sb_config *c,
-                            const uint32_t *rest, uint32_t n)
-{
-    struct sb_dataset view = {.n = n,
-                              .classes = s->train.classes,
-                              .path = s->train.path,
-                              .format = s->train.format};
-    view.labels = sb_malloc(n, sizeof *view.labels);
-    if (!view.labels)
-        return sb_fail(SB_ENOMEM, "no memory to split %u examples", n);
-    view.groups = s->train.groups ? sb_malloc(n, sizeof *view.groups) : NULL;
-    if (s->train.groups && !view.groups) {
-        sb_free(view.labels);
-        return sb_fail(SB_ENOMEM, "no memory to split %u examples", n);
-    }
-    for (uint32_t i = 0; i < n; i++) {
-        view.labels[i] = s->train.labels[rest[i]];
-        if (view.groups)
-            view.groups[i] = s->train.groups[rest[i]];
-    }
-    sb_status st = hold_out(&s->part, &view, c);
-    for (uint32_t i = 0; i < s->part.train_count && st == SB_OK; i++)
-        s->part.train[i] = rest[s->part.train[i]];
-    for (uint32_t i = 0; i < s->part.validation_count && st == SB_OK; i++)
-        s->part.valid[i] = rest[s->part.valid[i]];
-    sb_free(view.labels);
-    sb_free(view.groups);
-    return st;
-}
 
 /* The same examples are kept for the test whatever the run's seed: runs can be compared. */
 static sb_status keep_aside(struct sb_source *s, const struct sb_config *c)
@@ -185,7 +146,7 @@ static sb_status keep_aside(struct sb_source *s, const struct sb_config *c)
                      "the test",
                      s->train.path, s->train.n, c->data.test_share);
     if (st == SB_OK)
-        st = split_rest(s, c, aside.train, aside.train_count);
+        st = sb_source_split(s, c, aside.train, aside.train_count);
     s->test_index = aside.valid;
     s->tests = aside.validation_count;
     aside.valid = NULL;
@@ -237,14 +198,19 @@ sb_status sb_source_open(struct sb_source *s, const struct sb_env *env,
     *s = (struct sb_source){0};
     sb_status st = open_sets(s, c);
     bool apart = s->test.path != NULL;
-    if (st == SB_OK)
+    if (st == SB_OK) {
         warn_of_columns(&s->train, env);
+        tell_task(&s->train, env, c);
+    }
     if (st == SB_OK)
-        st = apart ? hold_out(&s->part, &s->train, c) : keep_aside(s, c);
+        st = apart ? sb_source_split(s, c, NULL, s->train.n) : keep_aside(s, c);
     if (st == SB_OK)
         st = sb_source_encode(s, env, c);
     if (st == SB_OK)
         st = normalise(s, env, c);
+    if (st == SB_OK && s->train.targets)
+        st = sb_target_scale_init(&s->scale, &s->train, s->part.train,
+                                  s->part.train_count);
     if (st != SB_OK)
         return st;
     if (c->data.augment == SB_CONFIG_CROP_FLIP)
@@ -259,6 +225,21 @@ sb_status sb_source_open(struct sb_source *s, const struct sb_env *env,
     return SB_OK;
 }
 
+enum sb_likelihood_kind sb_source_likelihood(const struct sb_source *s,
+                                             const struct sb_config *c)
+{
+    return !s->train.targets                          ? SB_LIKELIHOOD_CATEGORICAL
+           : c->model.noise == SB_CONFIG_NOISE_SHARED ? SB_LIKELIHOOD_GAUSS_SHARED
+                                                      : SB_LIKELIHOOD_GAUSS_PER_EXAMPLE;
+}
+
+uint32_t sb_source_outputs(const struct sb_source *s, const struct sb_config *c)
+{
+    const struct sb_dataset *d = &s->train;
+    return (d->targets ? d->target_count : d->classes) *
+           sb_likelihood_row(sb_source_likelihood(s, c))->outputs;
+}
+
 void sb_source_fini(struct sb_source *s)
 {
     if (!s)
@@ -267,6 +248,8 @@ void sb_source_fini(struct sb_source *s)
     sb_dataset_fini(&s->test);
     sb_indices_fini(&s->part);
     sb_free(s->test_index);
+    sb_free(s->calibration);
+    sb_target_scale_fini(&s->scale);
     sb_normalise_fini(&s->normal);
     *s = (struct sb_source){0};
 }

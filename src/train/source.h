@@ -9,6 +9,8 @@
 #include "data/dataset.h"
 #include "data/normalise.h"
 #include "data/split.h"
+#include "data/targets.h"
+#include "nn/likelihood.h"
 #include "recipe/config.h"
 
 struct sb_source {
@@ -17,8 +19,12 @@ struct sb_source {
     uint32_t *test_index;   /* [tests] of train, which has no test part of its own; owned;
                                NULL: all of test */
     uint32_t tests;
+    uint32_t *calibration; /* [calibrations] of train: chooses nothing, see
+                              figures/conformal.h; owned */
+    uint32_t calibrations; /* 0: none */
     struct sb_normalise normal;
-    struct sb_augment augment; /* of training batches */
+    struct sb_target_scale scale; /* of continuous outcomes; count 0: classes */
+    struct sb_augment augment;    /* of training batches */
     struct sb_batch_source
         train_clean; /* views for prediction, without augmentation ... */
     struct sb_batch_source test_clean;
@@ -31,6 +37,15 @@ sb_status sb_source_find(const struct sb_config *c, const char *name, char *path
 
 /* How the recipe says that tables are read. */
 struct sb_open_options sb_source_options(const struct sb_config *c, enum sb_split split);
+
+/* What its outcomes are to a network, which has so many outputs. */
+enum sb_likelihood_kind sb_source_likelihood(const struct sb_source *s,
+                                             const struct sb_config *c);
+uint32_t sb_source_outputs(const struct sb_source *s, const struct sb_config *c);
+
+/* Of sb_source_open: splits what is not kept for the test, rest[n] of train (NULL: all). */
+sb_status sb_source_split(struct sb_source *s, const struct sb_config *c,
+                          const uint32_t *rest, uint32_t n);
 
 /* Of sb_source_open: learns how rows become features, from the training part. */
 sb_status sb_source_encode(struct sb_source *s, const struct sb_env *env,

@@ -14,6 +14,9 @@ struct sb_open_options sb_source_options(const struct sb_config *c, enum sb_spli
     };
     return (struct sb_open_options){
         .split = split,
+        .task = c->data.task == SB_CONFIG_REGRESSION       ? SB_TASK_OUTCOMES
+                : c->data.task == SB_CONFIG_CLASSIFICATION ? SB_TASK_CLASSES
+                                                           : SB_TASK_AUTO,
         .label = c->data.label,
         .ignore = c->data.ignore,
         .group = c->data.group,

@@ -53,6 +53,8 @@ struct sb_trainer {
     bool has_kept;
     struct sb_trained now; /* memory to judge the network as it is */
     struct sb_position at;
+    float *score; /* [targets, or 1][calibrations] owned: of the finished ensemble on its
+                     calibration part; NULL: not yet, or none */
     json_t *identity;    /* owned: what the data is (data/identity.h) ... */
     char *data;          /* owned: ... as text */
     struct sb_lock lock; /* on the run directory */
@@ -119,9 +121,12 @@ sb_status sb_trainer_prune(struct sb_trainer *t);
 sb_status sb_trainer_keep(struct sb_trainer *t);
 sb_status sb_trainer_mask_kept(struct sb_trainer *t);
 
-/* Figures of the network's members, posterior means, on the validation part; accuracy NAN
- * when nothing is held out. */
-sb_status sb_trainer_validate(struct sb_trainer *t, struct sb_scores *out);
+/* Figures of the network's members, posterior means, on the validation part; NAN when nothing
+ * is held out. */
+sb_status sb_trainer_validate(struct sb_trainer *t, struct sb_figures *out);
+
+/* Scores of the calibration part, if there is one: models made afterwards have them. */
+sb_status sb_trainer_calibrate(struct sb_trainer *t);
 
 /* Members and ensemble on the test set. */
 sb_status sb_trainer_test(struct sb_trainer *t, struct sb_run_result *out);
@@ -157,7 +162,7 @@ void sb_divergence_end(const struct sb_trainer *t); /* of the training */
  * its bytes; resuming cuts it to that length, or repairs what is shorter (repair.c). */
 sb_status sb_trainer_sync_records(const struct sb_trainer *t);
 sb_status sb_trainer_cut_records(struct sb_trainer *t);
-sb_status sb_trainer_log_validation(struct sb_trainer *t, const struct sb_scores *v,
+sb_status sb_trainer_log_validation(struct sb_trainer *t, const struct sb_figures *v,
                                     double loss);
 sb_status sb_trainer_log_update(struct sb_trainer *t, double rate);
 sb_status sb_trainer_log_trajectory(struct sb_trainer *t);

@@ -163,7 +163,7 @@ static sb_status backward_with_gradients(struct update *u)
 }
 
 sb_status sb_train_step(const struct sb_env *env, struct sb_net *n,
-                        const struct sb_act *x, const uint32_t *label,
+                        const struct sb_act *x, const struct sb_truth *truth,
                         const struct sb_step_options *o, struct sb_growth *growth,
                         double *loss)
 {
@@ -179,7 +179,7 @@ sb_status sb_train_step(const struct sb_env *env, struct sb_net *n,
     pass.image = sb_shards_row(&n->shards);
     sb_status st = sb_net_forward(env, n, &pass);
     if (st == SB_OK)
-        st = sb_net_loss(env, n, label, loss);
+        st = sb_net_loss(env, n, truth, loss);
     if (st == SB_OK && !isfinite(*loss))
         st =
             sb_fail(SB_ENUMERIC, "the loss of step %u is not a finite number", o->number);

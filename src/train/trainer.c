@@ -53,6 +53,7 @@ static sb_status open_loader(struct sb_trainer *t)
     struct sb_loader_options o = {
         .data = &t->source.train,
         .normal = &t->source.normal,
+        .scale = t->source.train.targets ? &t->source.scale : NULL,
         .index = t->source.part.train,
         .n = t->source.part.train_count,
         .batch = batch,
@@ -91,6 +92,9 @@ sb_status sb_trainer_open(struct sb_trainer *t, const struct sb_env *env,
         .env = env, .config = c, .method = m, .options = o, .form = form_of(c, m)};
     t->began = t->saved = sb_trainer_clock();
     sb_status st = sb_source_open(&t->source, env, c);
+    if (st == SB_OK && t->source.train.targets && c->train.trajectory)
+        st = sb_fail(SB_EARG, "train.trajectory records probabilities of classes, and "
+                              "regression has none; leave it out");
     if (st == SB_OK)
         st = sb_trainer_identify(t);
     if (st == SB_OK)
@@ -128,6 +132,7 @@ void sb_trainer_close(struct sb_trainer *t)
     sb_source_fini(&t->source);
     json_decref(t->identity);
     sb_free(t->data);
+    sb_free(t->score);
     sb_lock_release(&t->lock);
     *t = (struct sb_trainer){0};
 }
@@ -187,12 +192,19 @@ static struct sb_step_options step_options(const struct sb_trainer *t)
     };
 }
 
+/* Of the stage so far, in percent of classes; NAN: there is none. */
+static double best_accuracy(const struct sb_trainer *t)
+{
+    bool classes = t->net.arch.likelihood == SB_LIKELIHOOD_CATEGORICAL;
+    return t->has_best && classes ? t->best.figures.of.value[SB_CLASSES_ACC] : NAN;
+}
+
 /* After every batch: report, save when it is time, stop when asked. */
 static sb_status between_batches(struct sb_trainer *t, double loss)
 {
     double every = t->config->train.checkpoint_seconds;
     struct sb_progress *p = t->options->progress;
-    sb_progress_measure(p, loss, t->has_best ? t->best.figures.accuracy : NAN);
+    sb_progress_measure(p, loss, best_accuracy(t));
     sb_status st = sb_progress_update(p, t->at.images);
     bool due = every > 0.0 && sb_trainer_clock() - t->saved >= every;
     st = sb_together_decide(t, st, &due);
@@ -214,14 +226,15 @@ static sb_status train_batch(struct sb_trainer *t, const struct sb_batch *b,
                              struct sb_step_options *o, uint32_t *rows, double *loss)
 {
     uint32_t first, n;
+    struct sb_truth truth = {.label = b->labels, .target = b->targets};
     struct sb_fed fed =
-        sb_feeder_run(&t->feeder, t->env, o->seed, o->run, o->number, b->x, b->labels);
+        sb_feeder_run(&t->feeder, t->env, o->seed, o->run, o->number, b->x, &truth);
     *rows = sb_form_rows(&t->form, b->count);
     n = sb_net_share_of(&t->net, *rows, &first);
     if (t->net.spread)
         fed = sb_feeder_share(&t->feeder, fed, first, n);
     o->rows = *rows;
-    return sb_train_step(t->env, &t->net, fed.rows, fed.label, o, &t->growth, loss);
+    return sb_train_step(t->env, &t->net, fed.rows, &fed.truth, o, &t->growth, loss);
 }
 
 static sb_status train_epoch(struct sb_trainer *t)
@@ -256,18 +269,17 @@ static sb_status train_epoch(struct sb_trainer *t)
 }
 
 /* Keeps the network if it is the best so far of those that may become the member. */
-static sb_status choose(struct sb_trainer *t, const struct sb_scores *v)
+static sb_status choose(struct sb_trainer *t, const struct sb_figures *v)
 {
     const struct sb_stage *g = sb_trainer_stage(t);
     if (g->leaves != SB_STAGE_MEMBER || t->at.epoch < g->choose_from)
         return SB_OK;
-    if (t->has_best && v->accuracy <= t->best.figures.accuracy)
+    if (t->has_best && !sb_figures_beats(v, &t->best.figures.of))
         return SB_OK;
     sb_status st = sb_trained_save(&t->best, &t->net);
     if (st != SB_OK)
         return st;
-    t->best.figures =
-        (struct sb_trained_figures){v->accuracy, v->nll, v->ece, t->at.epoch + 1};
+    t->best.figures = (struct sb_trained_figures){*v, t->at.epoch + 1};
     t->has_best = true;
     return SB_OK;
 }
@@ -278,7 +290,7 @@ static sb_status end_epoch(struct sb_trainer *t)
     const struct sb_stage *g = sb_trainer_stage(t);
     uint64_t done = t->at.epoch + 1;
     uint32_t save_every = t->config->train.checkpoint_epochs;
-    struct sb_scores v;
+    struct sb_figures v;
     sb_status st = SB_OK;
     if (done % t->config->train.validate_every == 0 || done == g->epochs) {
         st = sb_trainer_validate(t, &v);
@@ -332,10 +344,10 @@ static sb_status add_member(struct sb_trainer *t, uint32_t m)
         return st;
     t->trained_count = place + 1;
     t->has_best = false;
-    sb_log_write(t->env->log, SB_LOG_INFO,
-                 "member %u of %u: epoch %llu, validation accuracy %.4f", m + 1,
-                 t->config->method.members, (unsigned long long)t->best.figures.epoch,
-                 t->best.figures.accuracy);
+    sb_log_write(
+        t->env->log, SB_LOG_INFO, "member %u of %u: epoch %llu, validation %s %.4f",
+        m + 1, t->config->method.members, (unsigned long long)t->best.figures.epoch,
+        sb_figures_chooser(&t->best.figures.of), sb_figures_chosen(&t->best.figures.of));
     return SB_OK;
 }
 
@@ -394,7 +406,7 @@ sb_status sb_trainer_dense_run(const struct sb_trainer *t, double *flops)
     const struct sb_dataset *d = &t->source.train;
     struct sb_arch a;
     sb_status st = sb_arch_init(&a, t->config->model.arch, d->channels, d->height,
-                                d->width, d->classes);
+                                d->width, sb_source_outputs(&t->source, t->config));
     double rows = (double)t->schedule.dense_epochs * t->source.part.train_count;
     *flops = st == SB_OK ? 2.0 * sb_arch_macs(&a) * 3.0 * rows : 0.0;
     sb_arch_fini(&a);
@@ -413,6 +425,8 @@ sb_status sb_run_train(const struct sb_env *env, const struct sb_config *c,
     if (st == SB_OK)
         st = sb_trainer_run(&t);
     t.at.seconds += sb_trainer_clock() - t.began;
+    if (st == SB_OK)
+        st = sb_trainer_calibrate(&t);
     if (st == SB_OK)
         st = sb_trainer_write_model(&t);
     if (st == SB_OK)

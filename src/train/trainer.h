@@ -22,7 +22,7 @@
 #include "base/env.h"
 #include "base/progress.h"
 #include "base/status.h"
-#include "figures/metrics.h"
+#include "nn/figures.h"
 #include "recipe/config.h"
 #include "recipe/method.h"
 
@@ -36,13 +36,13 @@ struct sb_run_options {
     bool one_member; /* train `member` alone, where members are trained apart (task.c) */
     uint32_t member; /* from 0 */
     const char
-        *dense_from; /* of ltr's: the run that has its dense stage; NULL: train it */
-    const char *version;          /* of the library, which processes compare */
+        *dense_from;     /* of ltr's: the run that has its dense stage; NULL: train it */
+    const char *version; /* of the library, which processes compare */
 };
 
 struct sb_run_result {
-    struct sb_scores ensemble;
-    struct sb_scores *member; /* [members] owned */
+    struct sb_figures ensemble;
+    struct sb_figures *member; /* [members] owned */
     uint32_t members;
     double density;
     double train_seconds, images_per_second, training_flops;

@@ -44,6 +44,11 @@ static struct {
     struct sebays_export_options export_options;
     struct sebays_examples examples;
     struct sebays_prediction prediction;
+    struct sebays_model *outcome_model; /* of a continuous target */
+    struct sebays_predictor *outcome_predictor;
+    struct sebays_feed *outcome_feed;
+    struct sebays_outcomes outcomes;
+    double number;
     const char *runs[1];
     char buffer[NONSENSE_LONG];
     bool there;
@@ -70,6 +75,33 @@ static void nonsense_recipe(struct sebays_recipe **out)
     for (size_t i = 0; i < sizeof options / sizeof *options; i++)
         need(sebays_recipe_assign(*out, options[i]));
     need(sebays_recipe_check(*out));
+}
+
+/* A model of a continuous target, of the same columns. */
+static void nonsense_outcomes(void)
+{
+    static const double median = 0.5;
+    struct sebays_recipe *recipe;
+    struct sebays_result *result;
+    struct sebays_run_options options = {.out = "outcomes"};
+    nonsense_recipe(&recipe);
+    need(sebays_recipe_assign(recipe, "data.label=2"));
+    need(sebays_recipe_assign(recipe, "data.task=regression"));
+    need(sebays_recipe_assign(recipe, "data.ignore=3"));
+    need(sebays_recipe_assign(recipe, "data.calibration=0.2"));
+    need(sebays_recipe_check(recipe));
+    need(sebays_train(recipe, &options, &result));
+    sebays_result_free(result);
+    sebays_recipe_free(recipe);
+    need(sebays_model_open("outcomes", &good.outcome_model));
+    need(sebays_predictor_new(good.outcome_model, &good.predictor_options,
+                              &good.outcome_predictor));
+    need(sebays_feed_open(good.outcome_model, "./train.csv", NULL, &good.outcome_feed));
+    good.outcomes =
+        (struct sebays_outcomes){.mean = good.answers,
+                                 .levels = &median,
+                                 .level_count = 1,
+                                 .quantiles = good.answers + 4 * SEBAYS_FEED_BATCH};
 }
 
 static void nonsense_set_up(void)
@@ -99,6 +131,7 @@ static void nonsense_set_up(void)
     good.runs[0] = "run";
     good.examples = (struct sebays_examples){.data = good.row, .count = 1};
     good.prediction.members = good.answers;
+    nonsense_outcomes();
 }
 
 /* What became of a call; NULL: what should. */

@@ -27,13 +27,15 @@ GOOD = {
     "struct sebays_export_options *": "&good.export_options",
     "struct sebays_examples *": "&good.examples",
     "struct sebays_prediction *": "&good.prediction",
+    "struct sebays_outcomes *": "&good.outcomes",
     "const char *const *": "good.runs",
     "char *": "good.buffer",
     "bool *": "&good.there",
     "size_t *": "&good.got",
+    "double *": "&good.number",
     "struct sebays_ranks *": "NULL",
     "uint32_t *": "(uint32_t[]){1}",
-    "double": "1.0",
+    "double": "0.5",
     "size_t": "1",
     "uint32_t": "0",
     "bool": "false",
@@ -102,6 +104,14 @@ def good(type_, name):
     raise SystemExit(f"nonsense.py: what is a good {type_} {name}? It needs a row in a table")
 
 
+def good_values(name, arguments):
+    """Functions about continuous targets are asked of a model that has some."""
+    values = [cast(t, good(t, n)) for t, n in arguments]
+    if "outcomes" not in name and name != "sebays_model_conformal":
+        return values
+    return [re.sub(r"^good\.(model|predictor|feed)$", r"good.outcome_\1", v) for v in values]
+
+
 def bad(type_):
     if type_ == "const char *":
         return BAD_STRINGS
@@ -126,7 +136,7 @@ def cast(type_, value):
 
 
 def argument_cases(result, name, arguments):
-    values = [cast(t, good(t, n)) for t, n in arguments]
+    values = good_values(name, arguments)
     if not FREES.match(name):
         yield name, call(result, name, values), "ANY"
     for i, (type_, argument) in enumerate(arguments):
@@ -145,10 +155,10 @@ def field_cases(name, fields, users):
             continue
         for wrong in bad(type_):
             for result, function, arguments in users:
-                values = []
-                for t, n in arguments:
-                    mine = plain(t) == f"struct {name} *"
-                    values.append("&wrong" if mine else cast(t, good(t, n)))
+                values = good_values(function, arguments)
+                for i, (t, _) in enumerate(arguments):
+                    if plain(t) == f"struct {name} *":
+                        values[i] = "&wrong"
                 source = GOOD[f"struct {name} *"].lstrip("&")
                 yield (f"{function}: {name}.{field} = {wrong}",
                        f"struct {name} wrong = {source}; wrong.{field} = {wrong}; " +

@@ -76,7 +76,8 @@ static sb_status step(const struct sb_env *env, struct sb_net *net,
         st = sb_growth_start(growth, net);
     if (st == SB_OK) {
         sb_act_load(&x, images);
-        st = sb_train_step(env, net, &x, label, &o, growth, &loss);
+        st = sb_train_step(env, net, &x, &(struct sb_truth){.label = label}, &o, growth,
+                           &loss);
     }
     sb_act_fini(&x);
     return st;

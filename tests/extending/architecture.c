@@ -122,7 +122,8 @@ static void it_learns(void **state)
                                    .prior_sd = 0.2f,
                                    .rate = -1.0};
     for (step.number = 1; step.number <= STEPS; step.number++) {
-        assert_int_equal(sb_train_step(&env, &net, &x, label, &step, &growth, &loss),
+        assert_int_equal(sb_train_step(&env, &net, &x, &(struct sb_truth){.label = label},
+                                       &step, &growth, &loss),
                          SB_OK);
         first = step.number == 1 ? loss : first;
     }

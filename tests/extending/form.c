@@ -86,7 +86,8 @@ const struct sb_form sb_form_copies = {
 
 enum { MEMBERS = 3, BATCH = 5, CLASSES = 4, LANES = 8 };
 
-static const struct sb_form_shape shape = {"resnet-8", 2, 8, 8, CLASSES};
+static const struct sb_form_shape shape = {
+    "resnet-8", 2, 8, 8, CLASSES, SB_LIKELIHOOD_CATEGORICAL};
 static const struct sb_form_spec spec = {.members = MEMBERS};
 static const struct sb_pass means = {.training = false};
 

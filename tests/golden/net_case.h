@@ -34,6 +34,13 @@ static const char *join(char out[128], const char *prefix, const char *layer,
     return out;
 }
 
+/* The name of a record, that of the shared noise as the cases have it. */
+static const char *name_of(char out[128], const char *prefix, const struct sb_param *p)
+{
+    return p->role == SB_PARAM_NOISE ? join(out, prefix, "log_noise", "")
+                                     : join(out, prefix, p->layer, p->part);
+}
+
 /* ---- reading ------------------------------------------------------------------------- */
 
 /* Existing weights per layer, from the masks. */
@@ -119,16 +126,34 @@ static bool plan_net(struct net_case *k, const struct sb_form_shape *shape)
     return ok && k->list && k->weight_list && k->scale_list && k->drop_list;
 }
 
+/* Classes, or targets with one of two kinds of noise; and how many outputs that takes. */
+static bool read_likelihood(struct golden_case *c, enum sb_likelihood_kind *kind,
+                            double *outputs)
+{
+    const char *task = sb_st_meta(&c->file, "task"),
+               *noise = sb_st_meta(&c->file, "noise");
+    *kind = SB_LIKELIHOOD_CATEGORICAL;
+    if (!task || strcmp(task, "regression") != 0)
+        return golden_number(c, "classes", 2, 1e6, outputs);
+    *kind = noise && strcmp(noise, "shared") == 0 ? SB_LIKELIHOOD_GAUSS_SHARED
+                                                  : SB_LIKELIHOOD_GAUSS_PER_EXAMPLE;
+    if (!golden_number(c, "targets", 1, 1e6, outputs))
+        return false;
+    *outputs *= sb_likelihood_row(*kind)->outputs;
+    return true;
+}
+
 static bool init_net(struct net_case *k, const char *x_name)
 {
     struct golden_case *c = k->c;
     const char *arch = golden_text(c, "arch");
-    double classes;
+    double outputs;
+    enum sb_likelihood_kind likelihood;
     if (!read_form(k))
         return false;
     const struct sb_st_tensor *x =
         golden_input(c, k->form.kind == SB_FORM_MIMO ? "x.0" : x_name);
-    if (!x || !arch || !golden_number(c, "classes", 2, 1e6, &classes))
+    if (!x || !arch || !read_likelihood(c, &likelihood, &outputs))
         return false;
     if (x->ndim != 2 && x->ndim != 4) {
         golden_fail(c, "%s must have 2 or 4 dimensions", x_name);
@@ -136,9 +161,12 @@ static bool init_net(struct net_case *k, const char *x_name)
     }
     k->examples = (uint32_t)x->shape[0];
     k->channels = (uint32_t)x->shape[1];
-    struct sb_form_shape shape = {
-        arch, k->channels, x->ndim == 4 ? (uint32_t)x->shape[2] : 1,
-        x->ndim == 4 ? (uint32_t)x->shape[3] : 1, (uint32_t)classes};
+    struct sb_form_shape shape = {arch,
+                                  k->channels,
+                                  x->ndim == 4 ? (uint32_t)x->shape[2] : 1,
+                                  x->ndim == 4 ? (uint32_t)x->shape[3] : 1,
+                                  (uint32_t)outputs,
+                                  likelihood};
     return plan_net(k, &shape);
 }
 
@@ -189,8 +217,7 @@ static bool read_net(struct net_case *k)
             return false;
     for (uint32_t i = 0; i < k->net.params.n; i++) {
         const struct sb_param *p = &k->net.params.param[i];
-        const float *from =
-            golden_f32(k->c, join(s, "", p->layer, p->part), sb_param_all(p));
+        const float *from = golden_f32(k->c, name_of(s, "", p), sb_param_all(p));
         if (!from)
             return false;
         if (p->weight != SB_NODE_NONE)
@@ -326,11 +353,18 @@ static uint32_t *read_labels(struct net_case *k, const char *prefix)
     return out;
 }
 
-static uint32_t *read_batch(struct net_case *k, const char *prefix)
+static bool read_batch(struct net_case *k, const char *prefix, struct sb_truth *truth)
 {
-    return read_examples(k, prefix, false) && read_noise(k, prefix)
-               ? read_labels(k, prefix)
-               : NULL;
+    const struct sb_arch *a = &k->net.arch;
+    *truth = (struct sb_truth){0};
+    if (!read_examples(k, prefix, false) || !read_noise(k, prefix))
+        return false;
+    if (a->likelihood == SB_LIKELIHOOD_CATEGORICAL)
+        truth->label = read_labels(k, prefix);
+    else
+        truth->target = golden_f32(
+            k->c, "y", k->examples * sb_likelihood_count(a->likelihood, a->classes));
+    return truth->label || truth->target;
 }
 
 #endif

@@ -51,8 +51,8 @@ static void check_parameters(struct net_case *k, bool gradient)
             scatter(&k->net.weight[p->weight], have, full);
         else
             memcpy(full, have, all * sizeof *full);
-        golden_check_f32(k->c, join(s, gradient ? "grad." : "", p->layer, p->part), full,
-                         all, k->tolerance);
+        golden_check_f32(k->c, name_of(s, gradient ? "grad." : "", p), full, all,
+                         k->tolerance);
     }
 }
 
@@ -118,9 +118,9 @@ static void check_inference(struct net_case *k)
         check_logits(k, "logits_eval_mean");
     if (golden_wants(c, "logits_eval"))
         check_logits(k, "logits_eval");
-    sb_net_softmax(c->env, n);
+    sb_net_answer(c->env, n);
     for (uint32_t h = 0; mimo && h < n->arch.heads; h++) {
-        sb_act_store(&n->head[h].probabilities, one);
+        sb_act_store(&n->head[h].answer, one);
         for (size_t i = 0; i < size; i++)
             mean[i] += one[i] / (float)n->arch.heads;
     }
@@ -133,8 +133,8 @@ static void network(struct net_case *k)
     struct golden_case *c = k->c;
     const struct sb_env *env = c->env;
     double anneal, loss, kl;
-    uint32_t *label;
-    if (!init_net(k, "x") || !read_net(k) || !(label = read_batch(k, "")) ||
+    struct sb_truth truth;
+    if (!init_net(k, "x") || !read_net(k) || !read_batch(k, "", &truth) ||
         !read_priors(k, &anneal))
         return;
     struct sb_pass train = {.training = true,
@@ -146,7 +146,8 @@ static void network(struct net_case *k)
     if (!golden_ok(c, sb_net_forward(env, &k->net, &train)))
         return;
     check_logits(k, "logits");
-    if (!golden_ok(c, sb_net_loss(env, &k->net, label, &loss)) ||
+    check_logits(k, "output");
+    if (!golden_ok(c, sb_net_loss(env, &k->net, &truth, &loss)) ||
         !golden_ok(c, sb_net_backward(env, &k->net, NULL, NULL)))
         return;
     kl = sb_net_kl(env, &k->net, (float)k->prior_sd);
@@ -184,7 +185,8 @@ static bool trace_step(struct net_case *k, const struct trace *t, uint32_t s,
 {
     char prefix[24];
     snprintf(prefix, sizeof prefix, "%u.", s);
-    const uint32_t *label = read_batch(k, prefix);
+    struct sb_truth truth;
+    bool read = read_batch(k, prefix, &truth);
     double beta = s >= t->anneal_steps ? 1.0 : s / t->anneal_steps;
     double kl = sb_net_kl(k->c->env, &k->net, (float)k->prior_sd);
     struct sb_step_options o = {
@@ -199,8 +201,8 @@ static bool trace_step(struct net_case *k, const struct trace *t, uint32_t s,
         .batches = 1,
     };
     struct sb_act x = k->net.input;
-    if (!label ||
-        !golden_ok(k->c, sb_train_step(k->c->env, &k->net, &x, label, &o, growth, loss)))
+    if (!read ||
+        !golden_ok(k->c, sb_train_step(k->c->env, &k->net, &x, &truth, &o, growth, loss)))
         return false;
     *loss += beta * kl / k->n_train;
     return true;

@@ -33,6 +33,11 @@ function signed(x, digits) {
     return isNumber(x) ? (x < 0 ? "\u2212" : "+") + Math.abs(x).toFixed(digits) : NONE;
 }
 
+/* Four digits that say something. */
+function significant(x) {
+    return isNumber(x) ? String(Number(x.toPrecision(4))) : NONE;
+}
+
 function whole(x) {
     return isNumber(x) ? Math.round(x).toLocaleString("en") : NONE;
 }

@@ -36,21 +36,26 @@ function add(id, title, build) {
 }
 
 function build(runs) {
-    const finished = runs.filter((run) => run.results);
+    const finished = runs.filter((run) => run.results), told = finished.filter((run) => !isRegression(run));
+    const measured = finished.filter(isRegression);
     add("short", "In short", () => [...(runs.length > 1 ? comparison(data.comparison) : []), ...inShort(runs)]);
     add("training", "Training", () => training(runs));
-    if (finished.length) {
-        add("calibration", "Calibration", () => calibration(finished));
-        add("classes", "Classes", () => classes(finished));
-        add("corruption", "Corrupted images", () => corruption(finished));
-        add("ood", "Unknown inputs", () => ood(finished));
-        add("attack", "Attacks", () => attack(finished));
-        add("diversity", "Diversity", () => diversity(finished));
-        add("size", "Ensemble size", () => size(finished));
-        add("trajectory", "Trajectories", () => trajectory(finished));
-        add("support", "Support", () => support(finished));
-        add("examples", "Examples", () => examples(finished));
+    if (measured.length)
+        add("outcomes", "Predicted and true", () => outcomes(measured));
+    if (told.length) {
+        add("calibration", "Calibration", () => calibration(told));
+        add("classes", "Classes", () => classes(told));
+        add("corruption", "Corrupted images", () => corruption(told));
+        add("ood", "Unknown inputs", () => ood(told));
+        add("attack", "Attacks", () => attack(told));
+        add("diversity", "Diversity", () => diversity(told));
+        add("size", "Ensemble size", () => size(told));
+        add("trajectory", "Trajectories", () => trajectory(told));
     }
+    if (finished.length)
+        add("support", "Support", () => support(finished));
+    if (told.length)
+        add("examples", "Examples", () => examples(told));
     add("absent", "Not here yet", () => [...absent.entries()].map(([command, names]) => missing(names.join(", "), command)));
     add("repeat", "Repeat it", () => repeat(runs));
     add("definitions", "Definitions", () => definitions(finished));

@@ -100,11 +100,33 @@ function cards(run) {
     return el("div", {class: "cards"}, list);
 }
 
+/* Continuous targets, in their own units. */
+function isRegression(run) {
+    return run.results.task === "regression";
+}
+
+function outcomeCards(run) {
+    const e = ensembleOf(run), r = run.results, test = sectionOf(run, "test") || {};
+    const target = (test.targets || [])[0], wide = target && (target.intervals || []).find((i) => i.level === 0.9);
+    const list = [
+        card("Root mean squared error", significant(e.rmse), null, (isNumber(test.n) ? "on " + whole(test.n) + " test examples" : "on the test set") +
+            "; the mean absolute one is " + significant(e.mae) + "."),
+        card("Negative log-likelihood", fixed(e.nll, 4), "nats", "of the mixture of " + count(membersOf(run).length, "member", "members") + ", in the target's units."),
+        card("Weights that exist", percent(r.density, 1), null, "of the dense network's, in each network."),
+        card("Time of training", duration(r.train_seconds), null, "at " + whole(r.images_per_second) + " examples a second."),
+    ];
+    if (wide)
+        list.splice(2, 0, card("90 % intervals", percent(wide.coverage, 1), null, "of outcomes are in them; they are " + significant(wide.width) + " wide on average."));
+    return el("div", {class: "cards"}, list);
+}
+
 function inShort(runs) {
     return perRun(runs, (run) => {
         if (!run.results)
             return [el("p", {class: "missing"}, "Training has not ended. ",
                 el("code", null, "sebays train " + shell(run.path + "/recipe.ini") + " --out " + shell(run.path) + " --resume"), " goes on.")];
+        if (isRegression(run))
+            return [outcomeCards(run)];
         const reading = againstBest(run);
         return [reading ? el("p", {class: "lead"}, reading) : null, cards(run)].filter(Boolean);
     });
@@ -113,7 +135,8 @@ function inShort(runs) {
 /* ---- comparison ---- */
 
 const FIGURES = [["acc", (x) => fixed(100 * x, 2)], ["nll", (x) => fixed(x, 4)], ["ece", (x) => fixed(x, 4)], ["cacc", (x) => fixed(100 * x, 2)],
-    ["cnll", (x) => fixed(x, 4)], ["cece", (x) => fixed(x, 4)], ["cost", (x) => fixed(x, 2)], ["training_runs", whole], ["seconds", duration]];
+    ["cnll", (x) => fixed(x, 4)], ["cece", (x) => fixed(x, 4)], ["cost", (x) => fixed(x, 2)], ["training_runs", whole], ["seconds", duration],
+    ["rmse", significant], ["mae", significant], ["crps", significant]];
 
 const HEADS = {seconds: "time", training_runs: "runs"};
 
@@ -137,7 +160,7 @@ function comparison(rows) {
         const head = ["method", "arch", "M", "S", ...(seeds ? ["seeds"] : []), ...shown.map(([name]) => HEADS[name] || name), ...(paper ? ["paper"] : [])];
         const body = mine.map((row) => [row.method, row.arch, row.members, row.sparsity, ...(seeds ? [row.runs] : []),
             ...shown.map(([name, show]) => ({text: spreadText(row.figures[name], show), best: row.figures[name].best})), ...(paper ? [paperText(row.paper)] : [])]);
-        return table(head, body, {caption: data + ", test set; acc" + (shown.some(([n]) => n === "cacc") ? " and cacc" : "") + " in %, cost in dense runs"});
+        return table(head, body, {caption: data + ", test set; " + (shown.some(([n]) => n === "acc") ? "acc" + (shown.some(([n]) => n === "cacc") ? " and cacc" : "") + " in %, " : "") + "cost in dense runs"});
     });
 }
 
@@ -172,13 +195,15 @@ function training(runs) {
     const times = trained.map((run) => timeline(run.metrics)), single = trained.length === 1;
     const chart = (title, key, show, more, one) => lines(Object.assign({title, x: "epoch", y: "", show, steps: true, xMore: {min: 0, max: Math.max(...times.map((line) => line.phases[line.phases.length - 1].to))}, bands: single ? times[0].phases : [],
         series: trained.map((run, i) => ({name: single ? one || "validation" : run.name, points: curve(times[i], key)}))}, more));
-    const nll = chart("Validation negative log-likelihood", "val_nll", undefined, single ? {title: "Loss",
+    const nll = chart("Validation negative log-likelihood", "val_nll", undefined, single && !curve(times[0], "val_rmse").length ? {title: "Loss",
         series: [{name: "validation nll", points: curve(times[0], "val_nll")}, {name: "training cross-entropy", points: curve(times[0], "loss")}]} : {});
     const note = single ? "Bands are the stages of training; those that leave a member have its number." : "Epochs of all stages, one after the other.";
     const rate = chart("Learning rate", "lr", (y) => String(Number(y.toPrecision(3))), {yMore: {type: "logarithmic"}}, "learning rate");
+    const has = (key) => times.some((line) => curve(line, key).length);
     return [canDraw ? el("p", {class: "note"}, note) : null, el("div", {class: "grid"},
-        chart("Validation accuracy", "val_acc", (y) => percent(y), {percent: true}), nll,
-        chart("Validation calibration error", "val_ece"), rate)];
+        has("val_acc") || !has("val_rmse") ? chart("Validation accuracy", "val_acc", (y) => percent(y), {percent: true}) : null,
+        has("val_rmse") ? chart("Validation root mean squared error", "val_rmse", significant) : null, nll,
+        has("val_ece") || !has("val_rmse") ? chart("Validation calibration error", "val_ece") : null, rate)];
 }
 
 /* ---- support ---- */

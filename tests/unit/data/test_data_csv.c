@@ -156,7 +156,8 @@ static void like_another(void **state)
     refused(open_text(&d, "a,c,k\n3,y,p\n", &o), SB_EFORMAT,
             "a.csv: column 2 is named c, in t.csv it is b; the columns must be the same");
     refused(open_text(&d, "3,y\n", &o), SB_EFORMAT,
-            "a.csv has 2 columns, but t.csv has 3");
+            "a.csv has 2 columns, but t.csv has 3: the label is missing, without which "
+            "nothing can be compared");
     o.unlabelled = true;
     assert_int_equal(open_text(&d, "a,b\n3,y\n4,x\n", &o), SB_OK);
     assert_true(d.n == 2 && !d.labels && d.classes == 0 && d.values[1] == 1.0f);
@@ -193,8 +194,8 @@ static void refuses(void **state)
     REFUSED("1,2,a\n3,4,?\n", SB_EFORMAT,
             "a.csv: line 2, column 3: the value is missing; fill it in or leave the row "
             "out");
-    REFUSED("1,2,1.5\n3,4,2\n", SB_EFORMAT,
-            "a.csv: line 1, column 3: the label 1.5 has a fraction; labels are classes, "
+    REFUSED("1,2,a\n3,4,1.5\n", SB_EFORMAT,
+            "a.csv: line 2, column 3: the label 1.5 has a fraction; labels are classes, "
             "and data.label says which column has them");
     REFUSED("1,1e39,a\n3,4,b\n", SB_EFORMAT,
             "a.csv: line 1, column 2: 1e39 is too large for a 32-bit float");

@@ -30,7 +30,8 @@ static double macs(const struct sb_arch *a, const struct sb_allocation *plan)
 
 static double cost(enum sb_form_kind kind, uint32_t members)
 {
-    const struct sb_form_shape shape = {"wrn-28-10", 3, 32, 32, 10};
+    const struct sb_form_shape shape = {"wrn-28-10", 3,  32,
+                                        32,          10, SB_LIKELIHOOD_CATEGORICAL};
     struct sb_form_spec s = {
         .kind = kind, .members = members, .rate = 0.1f, .repetitions = 4};
     struct sb_arch plain, a;

@@ -62,6 +62,7 @@ static void train(struct sb_net *net, const struct training *t, const struct sb_
     forms_images(&x, 2);
     for (uint32_t i = 0; i < EXAMPLES; i++)
         label[i] = i % FORMS_CLASSES;
+    struct sb_truth truth = {.label = label};
     for (uint32_t i = 1; i <= STEPS; i++) {
         struct sb_step_options o = {.seed = 9,
                                     .number = i,
@@ -73,11 +74,11 @@ static void train(struct sb_net *net, const struct training *t, const struct sb_
                                     .criterion = SB_PRUNE_SNR,
                                     .step_on_update = i == STEPS,
                                     .batches = 1};
-        struct sb_fed fed = sb_feeder_run(&feeder, env, 9, 0, i, &x, label);
+        struct sb_fed fed = sb_feeder_run(&feeder, env, 9, 0, i, &x, &truth);
         size_t count = sb_mem_count();
         double loss;
-        assert_int_equal(sb_train_step(env, net, fed.rows, fed.label, &o, &growth, &loss),
-                         SB_OK);
+        assert_int_equal(
+            sb_train_step(env, net, fed.rows, &fed.truth, &o, &growth, &loss), SB_OK);
         assert_true(o.rate >= 0.0 || sb_mem_count() == count);
     }
     sb_growth_fini(&growth);

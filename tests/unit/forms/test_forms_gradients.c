@@ -54,7 +54,8 @@ static void setup_init(struct setup *s, const struct forms_case *c, double densi
     forms_images(&s->x, 5);
     for (uint32_t i = 0; i < EXAMPLES; i++)
         s->label[i] = (3 * i + 1) % FORMS_CLASSES;
-    s->fed = sb_feeder_run(&s->feeder, &env, 5, 0, 2, &s->x, s->label);
+    s->fed = sb_feeder_run(&s->feeder, &env, 5, 0, 2, &s->x,
+                           &(struct sb_truth){.label = s->label});
 }
 
 static void setup_fini(struct setup *s)
@@ -72,7 +73,7 @@ static double loss_of(struct setup *s)
     sb_net_refresh(&env, &s->net);
     sb_net_set_input(&s->net, s->fed.rows);
     assert_int_equal(sb_net_forward(&env, &s->net, &pass), SB_OK);
-    assert_int_equal(sb_net_loss(&env, &s->net, s->fed.label, &loss), SB_OK);
+    assert_int_equal(sb_net_loss(&env, &s->net, &s->fed.truth, &loss), SB_OK);
     return loss + (double)kl_factor * sb_net_kl(&env, &s->net, prior_sd);
 }
 

@@ -43,7 +43,8 @@ static void make(struct sb_model *m, bool gauss, uint32_t members)
                 x.params.param[1].value[k] = (float)sb_rho_of_sigma(0.5);
         }
         x.sample_seed = 40 + i;
-        x.figures = (struct sb_trained_figures){0.5, INFINITY, NAN, 3};
+        x.figures = (struct sb_trained_figures){
+            sb_figures_of_classes(0.5, INFINITY, NAN, NAN), 3};
         assert_int_equal(sb_model_add(m, &x), SB_OK);
     }
 }

@@ -73,8 +73,8 @@ static void make(struct sb_model *m, const char *arch, double density, bool gaus
         assert_int_equal(sb_trained_init(&member, &net), SB_OK);
         assert_int_equal(sb_trained_save(&member, &net), SB_OK);
         member.sample_seed = UINT64_MAX - i;
-        member.figures =
-            (struct sb_trained_figures){1 / 3.0, i == 0 ? INFINITY : 0.1, NAN, i};
+        member.figures = (struct sb_trained_figures){
+            sb_figures_of_classes(1 / 3.0, i == 0 ? INFINITY : 0.1, NAN, 0.25), i};
         assert_int_equal(sb_model_add(m, &member), SB_OK);
         assert_null(member.memory);
     }
@@ -100,9 +100,12 @@ static void same_member(const struct sb_trained *a, const struct sb_trained *b)
     assert_int_equal(a->bytes, b->bytes);
     assert_memory_equal(a->memory, b->memory, a->bytes);
     assert_true(a->sample_seed == b->sample_seed);
-    assert_true(a->figures.accuracy == b->figures.accuracy);
-    assert_true(a->figures.nll == b->figures.nll);
-    assert_true(isnan(a->figures.ece) && isnan(b->figures.ece));
+    const double *x = a->figures.of.value, *y = b->figures.of.value;
+    assert_ptr_equal(a->figures.of.list, b->figures.of.list);
+    assert_true(x[SB_CLASSES_ACC] == y[SB_CLASSES_ACC]);
+    assert_true(x[SB_CLASSES_NLL] == y[SB_CLASSES_NLL]);
+    assert_true(isnan(x[SB_CLASSES_ECE]) && isnan(y[SB_CLASSES_ECE]));
+    assert_true(x[SB_CLASSES_BRIER] == y[SB_CLASSES_BRIER]);
     assert_true(a->figures.epoch == b->figures.epoch);
 }
 

@@ -28,7 +28,8 @@ static double sampled_loss(const struct sb_env *env, struct sb_net *n,
     struct sb_pass pass = {.training = true, .sample = true, .seed = 3, .step = step};
     double loss;
     assert_int_equal(sb_net_forward(env, n, &pass), SB_OK);
-    assert_int_equal(sb_net_loss(env, n, label, &loss), SB_OK);
+    assert_int_equal(sb_net_loss(env, n, &(struct sb_truth){.label = label}, &loss),
+                     SB_OK);
     if (backward) {
         assert_int_equal(sb_net_backward(env, n, NULL, NULL), SB_OK);
         sb_net_add_kl(env, n, 0.0f, 1.0f);
@@ -244,9 +245,10 @@ static sb_status compare_growth(void *context, uint32_t layer, const struct sb_a
     if (w->dense || !w->group)
         return SB_OK;
     float *all = sb_malloc(sb_conv_weights(&w->conv), sizeof *all);
+    struct sb_weight_backward b = {.x = x, .dy = dy};
     double most = 0.0, off = 0.0;
     assert_non_null(all);
-    assert_int_equal(sb_weight_dense_gradient(s->env, w, x, dy, all), SB_OK);
+    assert_int_equal(sb_weight_dense_gradient(s->env, w, &b, all), SB_OK);
     for (uint32_t r = 0; r < w->conv.out; r++)
         for (uint32_t k = w->pattern.row_ptr[r]; k < w->pattern.row_ptr[r + 1]; k++) {
             double want = (double)all[(size_t)r * cols + w->pattern.col[k]];
@@ -284,7 +286,8 @@ static void a_mean_forward_has_no_gradient_of_rho(void **state)
     drawing_net(&env, &n, "lenet", 0.2, 16, label);
     sampled_loss(&env, &n, label, 1, true);
     assert_int_equal(sb_net_forward(&env, &n, &pass), SB_OK);
-    assert_int_equal(sb_net_loss(&env, &n, label, &loss), SB_OK);
+    assert_int_equal(sb_net_loss(&env, &n, &(struct sb_truth){.label = label}, &loss),
+                     SB_OK);
     assert_int_equal(sb_net_backward(&env, &n, NULL, NULL), SB_OK);
     for (uint32_t k = 0; k < n.weight[0].nnz; k++)
         assert_true(n.weight[0].drho[k] == 0.0f);

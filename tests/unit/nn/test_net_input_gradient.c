@@ -56,7 +56,9 @@ static double loss(struct trial *t, const float *x)
     sb_net_set_batch(&t->net, BATCH);
     sb_act_load(&t->net.input, x);
     assert_int_equal(sb_net_forward(&t->env, &t->net, &t->pass), SB_OK);
-    assert_int_equal(sb_net_loss(&t->env, &t->net, t->label, &value), SB_OK);
+    assert_int_equal(
+        sb_net_loss(&t->env, &t->net, &(struct sb_truth){.label = t->label}, &value),
+        SB_OK);
     return value;
 }
 

@@ -77,7 +77,7 @@ static sb_status train(struct sb_net *net, const struct training *t,
         sb_free(images);
         st = sb_net_forward(env, net, &pass);
         if (st == SB_OK)
-            st = sb_net_loss(env, net, label, &loss);
+            st = sb_net_loss(env, net, &(struct sb_truth){.label = label}, &loss);
         if (st == SB_OK)
             st = sb_net_backward(env, net, NULL, NULL);
         if (st != SB_OK)

@@ -211,7 +211,7 @@ static void predict_alone(const struct sb_model *m, uint32_t i, uint32_t draws,
                          SB_OK);
         sb_input_fill(&in, 0, &normal, 1, &net.input, bad);
         assert_int_equal(sb_predict_forward(&env, &net, &pass, 0, draw), SB_OK);
-        sb_predict_add(out, draw, EXAMPLES * CLASSES, draws);
+        sb_predict_add(&net, out, draw, EXAMPLES, k, draws);
     }
     sb_net_fini(&net);
     sb_normalise_fini(&normal);

@@ -96,7 +96,8 @@ static inline void run_fill(struct run *r, uint64_t seed, uint32_t members, bool
         assert_int_equal(nets_fill(&env, &r->net, seed + 1 + i), SB_OK);
         assert_int_equal(sb_trained_save(m, &r->net), SB_OK);
         m->sample_seed = seed << 32 | i;
-        m->figures = (struct sb_trained_figures){0.1 * i, INFINITY, 1e-310, i};
+        m->figures = (struct sb_trained_figures){
+            sb_figures_of_classes(0.1 * i, INFINITY, 1e-310, NAN), i};
     }
     assert_int_equal(nets_fill(&env, &r->net, seed), SB_OK);
     nets_randomise(r->sums, ARRAY, seed, 99);

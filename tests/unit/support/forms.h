@@ -85,7 +85,8 @@ static inline struct sb_form_spec forms_spec(const struct forms_case *c)
 static inline struct sb_form_shape forms_shape(const char *arch)
 {
     struct sb_net_options o = nets_options(arch, false);
-    return (struct sb_form_shape){arch, o.channels, o.height, o.width, FORMS_CLASSES};
+    return (struct sb_form_shape){arch,    o.channels,    o.height,
+                                  o.width, FORMS_CLASSES, SB_LIKELIHOOD_CATEGORICAL};
 }
 
 /* The trained network of a form, planned for so many rows. */

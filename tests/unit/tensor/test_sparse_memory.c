@@ -76,9 +76,10 @@ static void step(struct run *r, uint32_t number, double rate)
         .batches = 1,
     };
     double loss;
-    assert_int_equal(
-        sb_train_step(&r->env, &r->net, &r->net.input, r->label, &o, &r->growth, &loss),
-        SB_OK);
+    assert_int_equal(sb_train_step(&r->env, &r->net, &r->net.input,
+                                   &(struct sb_truth){.label = r->label}, &o, &r->growth,
+                                   &loss),
+                     SB_OK);
 }
 
 static const uint32_t thin[LAYERS] = {6000, 20000, 3000};

@@ -90,7 +90,8 @@ static void train(const struct trial *t, uint32_t shards, const struct sb_env *e
                                      t->height, t->width),
                          SB_OK);
         sb_act_load(&x, images);
-        assert_int_equal(sb_train_step(env, net, &x, label, &s, &growth, &loss[i]),
+        assert_int_equal(sb_train_step(env, net, &x, &(struct sb_truth){.label = label},
+                                       &s, &growth, &loss[i]),
                          SB_OK);
         sb_act_fini(&x);
     }

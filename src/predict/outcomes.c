@@ -1,0 +1,55 @@
+/* outcomes - see outcomes.h. */
+#include "predict/outcomes.h"
+
+#include <math.h>
+#include <string.h>
+
+void sb_outcomes_units(const struct sb_model_info *i, float *answer, size_t n,
+                       float *scratch)
+{
+    size_t targets = i->targets;
+    memcpy(scratch, answer, 2 * n * targets * sizeof *scratch);
+    for (size_t e = 0; e < n; e++)
+        for (size_t t = 0; t < targets; t++) {
+            double sd = (double)i->target_sd[t], mean = (double)i->target_mean[t];
+            const float *from = scratch + 2 * e * targets + t;
+            answer[e * targets + t] = (float)(mean + sd * (double)from[0]);
+            answer[(n + e) * targets + t] = (float)(sd * sd * (double)from[targets]);
+        }
+}
+
+void sb_outcomes_mixture(const struct sb_model_info *i, const float *const *answer,
+                         size_t members, size_t n, const float **pointer,
+                         struct sb_mixture *out)
+{
+    for (size_t m = 0; m < members; m++) {
+        pointer[m] = answer[m];
+        pointer[members + m] = answer[m] + n * i->targets;
+    }
+    *out = (struct sb_mixture){pointer, pointer + members, members, n, i->targets};
+}
+
+static void put(float *to, size_t at, double x)
+{
+    if (to)
+        to[at] = (float)x;
+}
+
+sb_status sb_outcomes_of(const struct sb_mixture *m, size_t at,
+                         const struct sb_outcomes *out)
+{
+    sb_status st = sb_mixture_check(m);
+    for (size_t e = 0; e < m->n && st == SB_OK; e++)
+        for (size_t t = 0; t < m->targets; t++) {
+            struct sb_moments x = sb_mixture_moments(m, e, t);
+            size_t to = (at + e) * m->targets + t;
+            put(out->mean, to, x.mean);
+            put(out->sd, to, sqrt(x.aleatoric + x.epistemic));
+            put(out->aleatoric, to, sqrt(x.aleatoric));
+            put(out->epistemic, to, sqrt(x.epistemic));
+            for (uint32_t k = 0; out->quantile && k < out->levels; k++)
+                put(out->quantile, to * out->levels + k,
+                    sb_mixture_quantile(m, e, t, out->level[k]));
+        }
+    return st;
+}

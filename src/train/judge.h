@@ -1,0 +1,50 @@
+/* judge - a model's members on some examples of the run's data, and figures of them. */
+#ifndef SB_TRAIN_JUDGE_H
+#define SB_TRAIN_JUDGE_H
+
+#include "figures/metrics.h"
+#include "figures/mixture.h"
+#include "model/model.h"
+#include "nn/figures.h"
+#include "predict/sampling.h"
+#include "train/state.h"
+
+/* Which examples are judged. */
+struct sb_job {
+    const struct sb_batch_source *source;
+    const uint32_t *index; /* [n]; NULL: the first n */
+    uint32_t n;
+};
+
+struct sb_judging {
+    const struct sb_trainer *trainer; /* borrowed, like model */
+    const struct sb_model *model;
+    uint32_t n;
+    int32_t *label; /* [n] owned; NULL: outcomes */
+    float *target;  /* [n][targets] owned; NULL: classes */
+    float *answer;  /* [members][n][answers] owned; of outcomes means, then variances */
+    const float **list;    /* [members] owned: in answer */
+    const float **pointer; /* [2 * members] owned: scratch */
+};
+
+/* Memory, and what is right for the examples of job. The caller calls sb_judging_fini, also
+ * after a failure. */
+sb_status sb_judging_init(struct sb_judging *j, const struct sb_trainer *t,
+                          const struct sb_model *model, const struct sb_job *job);
+void sb_judging_fini(struct sb_judging *j);
+
+/* All members' answers, by the path that those who use the model take: so they get the bits
+ * that are judged here. Processes that train together share the examples. */
+sb_status sb_judging_run(struct sb_judging *j, const struct sb_job *job,
+                         struct sb_sampling s);
+
+/* Members [first, first + count), which have answered: as metrics take them, and their
+ * figures together. */
+struct sb_probs sb_judging_probs(const struct sb_judging *j, uint32_t first,
+                                 uint32_t count);
+struct sb_mixture sb_judging_mixture(const struct sb_judging *j, uint32_t first,
+                                     uint32_t count);
+sb_status sb_judging_figures(const struct sb_judging *j, uint32_t first, uint32_t count,
+                             struct sb_figures *out);
+
+#endif
