@@ -36,8 +36,8 @@ struct sb_run_options {
     bool one_member; /* train `member` alone, where members are trained apart (task.c) */
     uint32_t member; /* from 0 */
     const char
-        *dense_from; /* of ltr's: the run that has its dense stage; NULL: train it */
-    const char *version;          /* of the library, which processes compare */
+        *dense_from;     /* of ltr's: the run that has its dense stage; NULL: train it */
+    const char *version; /* of the library, which processes compare */
 };
 
 struct sb_run_result {
