@@ -216,7 +216,7 @@ static sb_status give_memory(struct sb_ranks *ranks)
     size_t n = ranks->comm.size;
     ranks->slot = sb_calloc(SB_COMM_STARTED, sizeof *ranks->slot);
     ranks->state = sb_calloc(SB_COMM_STARTED, sizeof *ranks->state);
-    ranks->lists = sb_calloc(SB_COMM_STARTED * 4 * n, sizeof *ranks->lists);
+    ranks->lists = sb_calloc((size_t)SB_COMM_STARTED * 4 * n, sizeof *ranks->lists);
     if (!ranks->slot || !ranks->state || !ranks->lists)
         return sb_fail(SB_ENOMEM, "no memory for exchanges of %zu ranks", n);
     for (size_t i = 0; i < SB_COMM_STARTED; i++) {

@@ -2,17 +2,18 @@
 #include "train/measure.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 /* Nanoseconds that this thread ran, and that it was ready to run while others did. */
 static bool read_schedstat(double *ran, double *waited)
 {
-    unsigned long long r = 0, w = 0;
+    char line[128], *end = line;
     FILE *f = fopen("/proc/thread-self/schedstat", "re");
-    bool there = f && fscanf(f, "%llu %llu", &r, &w) == 2;
+    bool there = f && fgets(line, sizeof line, f);
     if (f)
         fclose(f);
-    *ran = (double)r;
-    *waited = (double)w;
+    *ran = there ? (double)strtoull(line, &end, 10) : 0.0;
+    *waited = there ? (double)strtoull(end, NULL, 10) : 0.0;
     return there;
 }
 
