@@ -14,37 +14,37 @@ enum { CLI_LIST = 64, CLI_OPERANDS = 256, CLI_THREADS = 4096, CLI_MESSAGE = 512 
 
 /* The flags a command takes, as bits. */
 enum cli_flags {
-    CLI_OUT = 1 << 0,       /* --out DIR */
-    CLI_SET = 1 << 1,       /* --set section.key=value */
-    CLI_THREAD = 1 << 2,    /* --threads N */
-    CLI_ISA = 1 << 3,       /* --isa NAME */
-    CLI_RESUME = 1 << 4,    /* --resume */
-    CLI_DRY_RUN = 1 << 5,   /* --dry-run */
-    CLI_QUIET = 1 << 6,     /* --quiet */
-    CLI_JSON = 1 << 7,      /* --json */
-    CLI_SPLIT = 1 << 8,     /* --split train|test */
-    CLI_SHEET = 1 << 9,     /* --sheet FILE.png */
-    CLI_LABEL = 1 << 10,    /* --label COLUMN */
-    CLI_DATA = 1 << 11,     /* --data-dir DIR */
-    CLI_URL = 1 << 12,      /* --url BASE */
-    CLI_KIND = 1 << 13,     /* --kind all|KIND[,KIND] */
-    CLI_SEVERITY = 1 << 14, /* --severity FIRST-LAST */
-    CLI_SEED = 1 << 15,     /* --seed N */
-    CLI_FILE = 1 << 16,     /* --out FILE, -o FILE */
-    CLI_FORMAT = 1 << 17,   /* --format NAME */
-    CLI_TEST = 1 << 18,     /* --test PATH */
-    CLI_OOD = 1 << 19,      /* --ood NAME=PATH */
-    CLI_CORRUPT = 1 << 20,  /* --corrupt PATH|generate */
-    CLI_ATTACK = 1 << 21,   /* --attack fgsm|pgd */
-    CLI_SAMPLES = 1 << 22,  /* --samples N|draw|mean|noise */
-    CLI_ALL = 1 << 23,      /* --all */
-    CLI_VARY = 1 << 24,     /* --vary section.key=v1,v2,... */
-    CLI_PREDICT = 1 << 25,  /* --input and what else only predict has */
-    CLI_FORCE = 1 << 26,    /* --force */
-    CLI_IGNORE = 1 << 29,   /* --ignore COLUMN,... */
-    CLI_MEMBER = 1 << 27,   /* --member N */
-    CLI_SIGMA = 1 << 28,    /* --sigma */
-    CLI_MPI = 1 << 30       /* --mpi[=NAME], --mpi-limit SECONDS */
+    CLI_OUT = 1 << 0,      /* --out DIR */
+    CLI_SET = 1 << 1,      /* --set section.key=value */
+    CLI_THREAD = 1 << 2,   /* --threads N */
+    CLI_ISA = 1 << 3,      /* --isa NAME */
+    CLI_RESUME = 1 << 4,   /* --resume */
+    CLI_DRY_RUN = 1 << 5,  /* --dry-run */
+    CLI_QUIET = 1 << 6,    /* --quiet */
+    CLI_JSON = 1 << 7,     /* --json */
+    CLI_SPLIT = 1 << 8,    /* --split train|test */
+    CLI_SHEET = 1 << 9,    /* --sheet FILE.png */
+    CLI_LABEL = 1 << 10,   /* --label COLUMN */
+    CLI_DATA = 1 << 11,    /* --data-dir DIR */
+    CLI_URL = 1 << 12,     /* --url BASE */
+    CLI_KIND = 1 << 13,    /* --kind all|KIND[,KIND], --severity FIRST-LAST */
+    CLI_RANKS = 1 << 14,   /* --ranks N,N,..., --network RATE */
+    CLI_SEED = 1 << 15,    /* --seed N */
+    CLI_FILE = 1 << 16,    /* --out FILE, -o FILE */
+    CLI_FORMAT = 1 << 17,  /* --format NAME */
+    CLI_TEST = 1 << 18,    /* --test PATH */
+    CLI_OOD = 1 << 19,     /* --ood NAME=PATH */
+    CLI_CORRUPT = 1 << 20, /* --corrupt PATH|generate */
+    CLI_ATTACK = 1 << 21,  /* --attack fgsm|pgd */
+    CLI_SAMPLES = 1 << 22, /* --samples N|draw|mean|noise */
+    CLI_ALL = 1 << 23,     /* --all */
+    CLI_VARY = 1 << 24,    /* --vary section.key=v1,v2,... */
+    CLI_PREDICT = 1 << 25, /* --input and what else only predict has */
+    CLI_FORCE = 1 << 26,   /* --force */
+    CLI_IGNORE = 1 << 29,  /* --ignore COLUMN,... */
+    CLI_MEMBER = 1 << 27,  /* --member N */
+    CLI_SIGMA = 1 << 28,   /* --sigma */
+    CLI_MPI = 1 << 30      /* --mpi[=NAME], --mpi-limit SECONDS, --from RUN */
 };
 
 /* The values of a flag that may be repeated. */
@@ -78,6 +78,9 @@ struct cli_args {
     const char *reject_above;
     const char *keep;
     const char *member;
+    const char *from;
+    const char *ranks;
+    const char *network;
     const char *mpi;
     const char *mpi_limit;
     struct cli_list sets;   /* "section.key=value" */

@@ -2,6 +2,7 @@
 #include "cli.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 int cli_fail(const char *command, sebays_status st)
@@ -50,6 +51,18 @@ int cli_print(const char *command, char *text)
     return ok ? CLI_OK : CLI_FAILED;
 }
 
+bool cli_take_member(const char *command, const char *text, uint32_t *out)
+{
+    size_t n = strlen(text);
+    if (n == 0 || n > 9 || strspn(text, "0123456789") != n) {
+        fprintf(stderr, "sebays %s: --member %s: want a whole number from 0\n", command,
+                text);
+        return false;
+    }
+    *out = (uint32_t)strtoul(text, NULL, 10);
+    return true;
+}
+
 bool cli_run_directory(const struct cli_args *args, char *out, size_t size)
 {
     int n;
@@ -61,7 +74,8 @@ bool cli_run_directory(const struct cli_args *args, char *out, size_t size)
         size_t length = strlen(base);
         if (length > 4 && strcmp(base + length - 4, ".ini") == 0)
             length -= 4;
-        n = snprintf(out, size, "runs/%.*s", (int)length, base);
+        n = snprintf(out, size, "runs/%.*s%s%s", (int)length, base,
+                     args->member ? "/member-" : "", args->member ? args->member : "");
     }
     return n >= 0 && (size_t)n < size;
 }

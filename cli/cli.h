@@ -17,6 +17,7 @@ enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2 };
 
 /* One a file cmd_*.c; main.c has the table of those that are there. */
 extern const struct cli_command cli_cmd_train;
+extern const struct cli_command cli_cmd_merge;
 extern const struct cli_command cli_cmd_plan;
 extern const struct cli_command cli_cmd_eval;
 extern const struct cli_command cli_cmd_predict;
@@ -47,8 +48,11 @@ int cli_load_recipe(const char *command, const struct cli_args *args,
 /* Prints a text the library made and frees it. */
 int cli_print(const char *command, char *text);
 
-/* Where a run goes: --out, or runs/NAME for a recipe some/where/NAME.ini. False when out
- * is too small. */
+/* A member's number, counted from 0; false, and it was said why: text is none. */
+bool cli_take_member(const char *command, const char *text, uint32_t *out);
+
+/* Where a run goes: --out, or runs/NAME for a recipe some/where/NAME.ini; one member of it
+ * (--member K) to member-K below that. False when out is too small. */
 bool cli_run_directory(const struct cli_args *args, char *out, size_t size);
 
 #endif

@@ -1,21 +1,9 @@
 /* sebays export - a model for PyTorch, NumPy and others. */
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli.h"
 #include "progress.h"
 #include "signals.h"
-
-static bool take_member(const char *text, struct sebays_export_options *o)
-{
-    size_t n = strlen(text);
-    if (n == 0 || n > 9 || strspn(text, "0123456789") != n)
-        return false;
-    o->first_member = (uint32_t)strtoul(text, NULL, 10);
-    o->members = 1;
-    return true;
-}
 
 static bool take(const struct cli_args *args, struct sebays_export_options *o)
 {
@@ -24,10 +12,7 @@ static bool take(const struct cli_args *args, struct sebays_export_options *o)
                         "--format npz\n");
     else if (!args->out)
         fprintf(stderr, "sebays export: say where to, with --out FILE\n");
-    else if (args->member && !take_member(args->member, o))
-        fprintf(stderr, "sebays export: --member %s: want a whole number from 0\n",
-                args->member);
-    else
+    else if (!args->member || cli_take_member("export", args->member, &o->first_member))
         return true;
     return false;
 }
@@ -40,6 +25,7 @@ static int run(const struct cli_args *args)
         .out = args->out,
         .samples = args->samples,
         .sigma = args->sigma,
+        .members = args->member ? 1 : 0,
         .progress = cli_progress_show,
         .progress_context = &screen,
         .progress_seconds = 0.25,

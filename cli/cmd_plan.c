@@ -1,18 +1,93 @@
-/* sebays plan - what a recipe would cost. */
+/* sebays plan - what a recipe would cost, and what several processes would make of it. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "data.h"
+#include "progress.h"
+
+enum { RANKS = 32 };
+
+/* What --ranks and --network ask for. */
+struct question {
+    uint32_t ranks[RANKS];
+    size_t count; /* 0: nothing */
+    double bits, latency;
+};
+
+static bool take_ranks(const char *text, struct question *q)
+{
+    while (text) {
+        char *end = NULL;
+        unsigned long n = strtoul(text, &end, 10);
+        if (end == text || (*end && *end != ',') || n < 1 || n > 65536 ||
+            q->count == RANKS)
+            return false;
+        q->ranks[q->count++] = (uint32_t)n;
+        text = *end ? end + 1 : NULL;
+    }
+    return true;
+}
+
+/* "10Gb" or "10Gb,20us". */
+static bool take_network(const char *text, struct question *q)
+{
+    char *end = NULL;
+    q->bits = strtod(text, &end) * 1e9;
+    if (!(q->bits > 0.0) || strncmp(end, "Gb", 2) != 0)
+        return false;
+    end += 2;
+    if (*end == '\0')
+        return true;
+    if (*end != ',')
+        return false;
+    q->latency = strtod(end + 1, &end) * 1e-6;
+    return strcmp(end, "us") == 0 && q->latency >= 0.0;
+}
+
+static bool take_question(const struct cli_args *args, struct question *q)
+{
+    *q = (struct question){.bits = 10e9, .latency = 50e-6};
+    if (args->ranks && !take_ranks(args->ranks, q))
+        fprintf(stderr,
+                "sebays plan: --ranks %s: want up to %d numbers of processes, commas "
+                "between: 2,4,8\n",
+                args->ranks, RANKS);
+    else if (args->network && !args->ranks)
+        fprintf(stderr, "sebays plan: --network needs --ranks\n");
+    else if (args->network && !take_network(args->network, q))
+        fprintf(stderr,
+                "sebays plan: --network %s: want a rate and, if you know it, a latency: "
+                "10Gb or 100Gb,5us\n",
+                args->network);
+    else
+        return true;
+    return false;
+}
 
 static int run(const struct cli_args *args)
 {
     struct sebays_recipe *recipe;
-    char *text, place[CLI_PATH];
+    struct cli_progress screen;
+    struct question q;
+    char *text = NULL, place[CLI_PATH];
+    cli_progress_init(&screen, args->quiet);
     struct sebays_run_options o = {
         .isa = args->isa,
         .data_dir = cli_data_directory(args->data_dir, place) ? place : NULL,
+        .progress = cli_progress_show,
+        .progress_context = &screen,
+        .progress_seconds = 0.25,
     };
+    if (!take_question(args, &q))
+        return CLI_USAGE;
     int code = cli_load_recipe("plan", args, &recipe);
     if (code != CLI_OK)
         return code;
-    sebays_status st = sebays_plan(recipe, &o, &text);
+    sebays_status st =
+        q.count ? sebays_forecast(recipe, &o, q.ranks, q.count, q.bits, q.latency, &text)
+                : sebays_plan(recipe, &o, &text);
+    cli_progress_end(&screen);
     sebays_recipe_free(recipe);
     return st == SEBAYS_OK ? cli_print("plan", text) : cli_fail("plan", st);
 }
@@ -23,11 +98,14 @@ const struct cli_command cli_cmd_plan = {
     .summary = "print sizes, work and memory of a recipe without training",
     .help =
         "usage: sebays plan RECIPE.ini [--set section.key=value]... [--threads N]\n"
-        "                   [--isa NAME] [--data-dir DIR]\n"
+        "                   [--isa NAME] [--data-dir DIR] [--quiet]\n"
+        "                   [--ranks N,N,... [--network RATE[,LATENCY]]]\n"
         "\n"
         "Prints what 'sebays train' would do: parameters and active weights by layer,\n"
         "memory, and for the stages of training their epochs, weights, arithmetic and\n"
         "the time a few real steps suggest; all of it as a multiple of one dense run.\n"
+        "With --ranks, a forecast of a step and of the run that so many processes share\n"
+        "(docs/cluster.md): a rank's share is measured here, exchanges are computed.\n"
         "\n"
         "  --set section.key=value   change an option of the recipe; may be repeated\n"
         "  --threads N               default: one a processor\n"
@@ -35,9 +113,14 @@ const struct cli_command cli_cmd_plan = {
         "  --data-dir DIR            where data sets are looked for by name, besides "
         "the\n"
         "                            recipe's data.dir and Debian's place\n"
+        "  --ranks N,N,...           numbers of processes\n"
+        "  --network RATE[,LATENCY]  between them: 10Gb (the default), 100Gb,5us; the\n"
+        "                            latency is 50us unless given\n"
+        "  --quiet                   no progress\n"
         "\n"
-        "example:\n"
-        "  sebays plan recipes/paper/cifar10-sebays-m3-s80.ini\n",
-    .flags = CLI_SET | CLI_THREAD | CLI_ISA | CLI_DATA,
+        "examples:\n"
+        "  sebays plan recipes/paper/cifar10-sebays-m3-s80.ini\n"
+        "  sebays plan recipes/quickstart.ini --ranks 2,4,8 --network 10Gb --threads 1\n",
+    .flags = CLI_SET | CLI_THREAD | CLI_ISA | CLI_DATA | CLI_QUIET | CLI_RANKS,
     .run = run,
 };

@@ -6,41 +6,10 @@
 #include "data.h"
 #include "progress.h"
 #include "ranks.h"
+#include "result.h"
 #include "signals.h"
 
 enum { PATH_BYTES = 4096 };
-
-static void print_row(const char *name, struct sebays_scores s)
-{
-    printf("%-10s %8.4f %8.4f %8.4f\n", name, s.accuracy, s.nll, s.ece);
-}
-
-/* Figures on the test set, and whether the ensemble is worth having. */
-static void print_result(const struct sebays_result *r, const char *out)
-{
-    uint32_t members = sebays_result_members(r), best = 0;
-    struct sebays_scores all = sebays_result_ensemble(r);
-    printf("%-10s %8s %8s %8s\n", "test", "acc", "nll", "ece");
-    for (uint32_t i = 0; i < members; i++) {
-        char name[32];
-        snprintf(name, sizeof name, "member %u", i + 1);
-        print_row(name, sebays_result_member(r, i));
-        if (sebays_result_member(r, i).accuracy > sebays_result_member(r, best).accuracy)
-            best = i;
-    }
-    if (members > 1) {
-        struct sebays_scores top = sebays_result_member(r, best);
-        print_row("ensemble", all);
-        printf(
-            "the ensemble is %s its best member (member %u): %+.2f points of accuracy, "
-            "%+.4f nll\n",
-            all.accuracy > top.accuracy ? "better than" : "not better than", best + 1,
-            100.0 * (all.accuracy - top.accuracy), all.nll - top.nll);
-    }
-    printf("density %.4f, %.1f s of training, %.0f images/s\n", sebays_result_density(r),
-           sebays_result_seconds(r), sebays_result_images_per_second(r));
-    printf("files in %s\n", out);
-}
 
 /* The run directory's own recipe has every --set in it. */
 static bool recipe_of(const char *out, char path[PATH_BYTES])
@@ -49,11 +18,13 @@ static bool recipe_of(const char *out, char path[PATH_BYTES])
     return n > 0 && n < PATH_BYTES && access(path, R_OK) == 0;
 }
 
-static int say_go_on(const char *what, const char *recipe, const char *out, int code)
+static int say_go_on(const char *what, const struct cli_args *args, const char *recipe,
+                     const char *out, int code)
 {
     fprintf(stderr,
-            "sebays train: %s; %s. Go on with: sebays train %s --out %s --resume\n",
-            sebays_message(), what, recipe, out);
+            "sebays train: %s; %s. Go on with: sebays train %s --out %s%s%s --resume\n",
+            sebays_message(), what, recipe, out, args->member ? " --member " : "",
+            args->member ? args->member : "");
     return code;
 }
 
@@ -80,20 +51,26 @@ static int train(const struct cli_args *args, const struct sebays_recipe *recipe
         .log = cli_progress_log,
         .log_context = &screen,
         .ranks = ranks,
+        .one_member = args->member != NULL,
+        .dense_from = args->from,
     };
+    if (args->member && !cli_take_member("train", args->member, &o.member))
+        return CLI_USAGE;
     sebays_status st = sebays_train(recipe, &o, &result);
     cli_progress_end(&screen);
     char recipe_path[PATH_BYTES];
     bool begun = recipe_of(out, recipe_path);
     if (begun && st == SEBAYS_ECANCELED && cli_signals_caught())
         return !first ? 128 + cli_signals_caught()
-                      : say_go_on("saved", recipe_path, out, 128 + cli_signals_caught());
+                      : say_go_on("saved", args, recipe_path, out,
+                                  128 + cli_signals_caught());
     if (begun && st == SEBAYS_EIO)
-        return say_go_on("what was saved before is kept", recipe_path, out, CLI_FAILED);
+        return say_go_on("what was saved before is kept", args, recipe_path, out,
+                         CLI_FAILED);
     if (st != SEBAYS_OK)
         return cli_ranks_fail("train", ranks, st);
     if (first)
-        print_result(result, out);
+        cli_result_print(result, o.member, out);
     cli_signals_drop_output();
     sebays_result_free(result);
     return CLI_OK;
@@ -139,6 +116,7 @@ const struct cli_command cli_cmd_train = {
         "usage: sebays train RECIPE.ini [--out DIR] [--set section.key=value]...\n"
         "                    [--threads N] [--isa NAME] [--data-dir DIR]\n"
         "                    [--resume [--force]] [--dry-run] [--quiet]\n"
+        "                    [--member K [--from RUN]]\n"
         "                    [--mpi[=NAME] [--mpi-limit SECONDS]]\n"
         "\n"
         "Trains what the recipe says and writes recipe.ini (with every default filled\n"
@@ -160,6 +138,13 @@ const struct cli_command cli_cmd_train = {
         "                            size, columns and classes have not\n"
         "  --dry-run                 print the plan and train nothing\n"
         "  --quiet                   no progress, only warnings and errors\n"
+        "  --member K                train only this member, counted from 0, of a "
+        "method\n"
+        "                            that trains members apart, into DIR or\n"
+        "                            runs/NAME/member-K; sebays merge makes the run\n"
+        "  --from RUN                with --member, of ltr: take the dense stage from "
+        "that\n"
+        "                            run instead of repeating it\n"
         "  --mpi[=NAME]              train with the other processes that mpirun or srun\n"
         "                            started: openmpi (the default), mpich, or the path\n"
         "                            of a plugin; docs/cluster.md\n"
@@ -171,6 +156,6 @@ const struct cli_command cli_cmd_train = {
         "  sebays train recipes/quickstart.ini --out runs/seed2 --set train.seed=2\n"
         "  sebays train recipes/quickstart.ini --resume\n",
     .flags = CLI_OUT | CLI_SET | CLI_THREAD | CLI_ISA | CLI_RESUME | CLI_DRY_RUN |
-             CLI_QUIET | CLI_DATA | CLI_FORCE | CLI_MPI,
+             CLI_QUIET | CLI_DATA | CLI_FORCE | CLI_MPI | CLI_MEMBER,
     .run = run,
 };

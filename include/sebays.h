@@ -166,6 +166,11 @@ struct sebays_run_options {
                               called, and nothing is looked for. NULL: find data.set */
     bool force; /* resume although the data changed, if its shape and size did not */
     const struct sebays_ranks *ranks; /* who trains together; NULL: this process alone */
+    bool one_member; /* train `member` alone, of a method that trains members apart;
+                               sebays_merge makes the run of all */
+    uint32_t member; /* from 0 */
+    const char
+        *dense_from; /* of ltr's: the run that has its dense stage; NULL: train it */
 };
 
 /* Figures on the test set: accuracy, negative log-likelihood, expected calibration error,
@@ -184,6 +189,14 @@ sebays_status sebays_train(const struct sebays_recipe *recipe,
                            const struct sebays_run_options *options,
                            struct sebays_result **out);
 
+/* Makes the run of members that were trained alone (one_member), each into one of these
+ * directories, in any order: the same model.safetensors, to the bit, as of a run that trained
+ * them one after the other. options as for sebays_train. */
+sebays_status sebays_merge(const struct sebays_recipe *recipe,
+                           const struct sebays_run_options *options,
+                           const char *const *runs, size_t count,
+                           struct sebays_result **out);
+
 /* The result of a finished run, from its results.json. */
 sebays_status sebays_result_load(const char *run, struct sebays_result **out);
 void sebays_result_free(struct sebays_result *result);
@@ -198,6 +211,14 @@ double sebays_result_density(const struct sebays_result *result);
 /* What a run would take, for people: weights by layer, arithmetic, memory, time. */
 sebays_status sebays_plan(const struct sebays_recipe *recipe,
                           const struct sebays_run_options *options, char **out);
+
+/* What a step and the run would take if so many processes shared it: ranks [count], and a
+ * network of so many bits a second and seconds of latency between them. A rank's share of the
+ * batch is measured here, with the recipe's threads; what they exchange is counted. */
+sebays_status sebays_forecast(const struct sebays_recipe *recipe,
+                              const struct sebays_run_options *options,
+                              const uint32_t *ranks, size_t count, double bits,
+                              double latency, char **out);
 
 /* ---- evaluation ---- */
 

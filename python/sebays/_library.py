@@ -33,7 +33,8 @@ class RunOptions(Structure):
                 ("data_dir", c_char_p), ("progress", PROGRESS_FN),
                 ("progress_context", c_void_p), ("progress_seconds", c_double),
                 ("log", LOG_FN), ("log_context", c_void_p), ("data_path", c_char_p),
-                ("force", c_bool), ("ranks", c_void_p)]
+                ("force", c_bool), ("ranks", c_void_p), ("one_member", c_bool), ("member", c_uint32),
+                ("dense_from", c_char_p)]
 
 
 class Scores(Structure):

@@ -30,7 +30,8 @@ static void abi_calls(void)
     FIELD(run_options, progress_context), FIELD(run_options, progress_seconds);
     FIELD(run_options, log), FIELD(run_options, log_context);
     FIELD(run_options, data_path), FIELD(run_options, force);
-    FIELD(run_options, ranks);
+    FIELD(run_options, ranks), FIELD(run_options, one_member);
+    FIELD(run_options, member), FIELD(run_options, dense_from);
     SIZE(scores);
     FIELD(scores, accuracy), FIELD(scores, nll), FIELD(scores, ece), FIELD(scores, brier);
 }

@@ -51,51 +51,85 @@ static sb_status begin(struct call *c, const struct sebays_recipe *recipe,
 
 /* ---- training ------------------------------------------------------------------------ */
 
-sebays_status sebays_train(const struct sebays_recipe *recipe,
+/* runs NULL: trains; else makes a run of these. */
+static sb_status carry_out(struct call *c, const struct sebays_recipe *recipe,
                            const struct sebays_run_options *options,
-                           struct sebays_result **out)
+                           const char *const *runs, size_t count,
+                           struct sb_run_result *out)
 {
-    struct call c;
     char *text = NULL, *canonical = NULL;
-    struct sebays_result *result = NULL;
-    struct sebays_run_options none = {0};
-    SB_NEED(out);
-    *out = NULL;
-    SB_NEED(recipe);
-    options = options ? options : &none;
-    sb_status st = begin(&c, recipe, options);
-    if (st == SB_OK && !options->out)
-        st = sb_fail(SB_EARG, "training needs a run directory");
-    if (st == SB_OK)
-        st = sb_recipe_write(&recipe->recipe, false, &text);
+    sb_status st = sb_recipe_write(&recipe->recipe, false, &text);
     if (st == SB_OK)
         st = sb_recipe_canonical(&recipe->recipe, &canonical);
-    if (st != SB_OK)
-        goto done;
-    result = sb_calloc(1, sizeof *result);
-    if (!result) {
-        st = sb_fail(SB_ENOMEM, "no memory for a result");
-        goto done;
-    }
     struct sb_run_options o = {
         .out = options->out,
         .recipe = text,
         .canonical = canonical,
         .resume = options->resume,
         .force = options->force,
-        .progress = sb_callbacks_progress(&c.callbacks),
+        .progress = sb_callbacks_progress(&c->callbacks),
+        .one_member = options->one_member,
+        .member = options->member,
+        .dense_from = options->dense_from,
         .version = sebays_version(),
     };
-    st = sb_run_train(&c.env, &c.config, recipe->recipe.method, &o, &result->run);
-    if (st == SB_OK) {
-        *out = result;
-        result = NULL;
-    }
-done:
-    sebays_result_free(result);
+    const struct sb_method *m = recipe->recipe.method;
+    if (st == SB_OK)
+        st = runs ? sb_run_merge(&c->env, &c->config, m, &o, runs, (uint32_t)count, out)
+                  : sb_run_train(&c->env, &c->config, m, &o, out);
     sb_free(text);
     sb_free(canonical);
-    return (sebays_status)st;
+    return st;
+}
+
+static sb_status make_run(const struct sebays_recipe *recipe,
+                          const struct sebays_run_options *options,
+                          const char *const *runs, size_t count,
+                          struct sebays_result **out)
+{
+    struct call c;
+    struct sebays_run_options none = {0};
+    options = options ? options : &none;
+    sb_status st = begin(&c, recipe, options);
+    if (st == SB_OK && !options->out)
+        st = sb_fail(SB_EARG, "training needs a run directory");
+    if (st != SB_OK)
+        return st;
+    struct sebays_result *result = sb_calloc(1, sizeof *result);
+    if (!result)
+        return sb_fail(SB_ENOMEM, "no memory for a result");
+    st = carry_out(&c, recipe, options, runs, count, &result->run);
+    if (st == SB_OK)
+        *out = result;
+    else
+        sebays_result_free(result);
+    return st;
+}
+
+sebays_status sebays_train(const struct sebays_recipe *recipe,
+                           const struct sebays_run_options *options,
+                           struct sebays_result **out)
+{
+    SB_NEED(out);
+    *out = NULL;
+    SB_NEED(recipe);
+    return (sebays_status)make_run(recipe, options, NULL, 0, out);
+}
+
+sebays_status sebays_merge(const struct sebays_recipe *recipe,
+                           const struct sebays_run_options *options,
+                           const char *const *runs, size_t count,
+                           struct sebays_result **out)
+{
+    SB_NEED(out);
+    *out = NULL;
+    SB_NEED(recipe);
+    SB_NEED(runs);
+    if (count > UINT32_MAX)
+        return (sebays_status)sb_fail(SB_EARG, "%zu runs are too many", count);
+    for (size_t i = 0; i < count; i++)
+        SB_NEED(runs[i]);
+    return (sebays_status)make_run(recipe, options, runs, count, out);
 }
 
 sebays_status sebays_result_load(const char *run, struct sebays_result **out)
@@ -174,6 +208,30 @@ sebays_status sebays_plan(const struct sebays_recipe *recipe,
     SB_NEED(recipe);
     sb_status st = begin(&c, recipe, options ? options : &none);
     if (st == SB_OK)
-        st = sb_run_plan(&c.env, &c.config, recipe->recipe.method, out);
+        st = sb_run_plan(&c.env, &c.config, recipe->recipe.method,
+                         sb_callbacks_progress(&c.callbacks), out);
+    return (sebays_status)st;
+}
+
+sebays_status sebays_forecast(const struct sebays_recipe *recipe,
+                              const struct sebays_run_options *options,
+                              const uint32_t *ranks, size_t count, double bits,
+                              double latency, char **out)
+{
+    struct call c;
+    struct sebays_run_options none = {0};
+    struct sb_network network = {bits, latency};
+    SB_NEED(out);
+    *out = NULL;
+    SB_NEED(recipe);
+    SB_NEED(ranks);
+    if (count > SB_API_THREADS)
+        return (sebays_status)sb_fail(SB_EARG, "a forecast has at most %d rows",
+                                      SB_API_THREADS);
+    sb_status st = begin(&c, recipe, options ? options : &none);
+    if (st == SB_OK)
+        st = sb_run_forecast(&c.env, &c.config, recipe->recipe.method,
+                             sb_callbacks_progress(&c.callbacks), ranks, count, &network,
+                             out);
     return (sebays_status)st;
 }

@@ -1,8 +1,7 @@
 /* estimate - what a run will take, before it starts.
  *
- * Each kind of support that the stages have is planned and timed by a few real steps. What a
- * cut by magnitude will leave is not known before: the cut through fresh weights stands for
- * it, which has the right total and about the right share of each layer.
+ * Each kind of support that the stages have is planned and timed by a few real steps
+ * (measure.h).
  */
 #include <math.h>
 #include <stdio.h>
@@ -11,75 +10,38 @@
 
 #include "base/mem.h"
 #include "base/numeric.h"
-#include "train/state.h"
-
-enum { WARM_STEPS = 1, TIMED_STEPS = 3 };
+#include "train/measure.h"
 
 /* A network of one kind of support. */
 struct kind {
     bool used;
-    double seconds; /* a training image takes; NAN: unknown */
-    double flops;   /* of training, an image */
+    struct sb_measured time;
+    double flops; /* of training, an image */
     uint64_t active;
     size_t bytes;
 };
 
-/* Seconds a training image takes, from a few real steps of the real network. */
-static sb_status time_steps(struct sb_trainer *t, double *seconds)
-{
-    struct sb_batch b;
-    double images = 0.0, start = 0.0;
-    sb_status st = SB_OK;
-    sb_loader_start(t->loader, 0, 0, 0);
-    for (int i = 0; i < WARM_STEPS + TIMED_STEPS && st == SB_OK; i++) {
-        st = sb_loader_next(t->loader, &b);
-        if (st != SB_OK || b.count == 0)
-            break;
-        if (i == WARM_STEPS)
-            start = sb_trainer_clock();
-        struct sb_step_options o = {.run = 0,
-                                    .number = (uint32_t)i + 1,
-                                    .sgd = {0.01f, 0.9f, 0.0f, 0},
-                                    .lr_rho = 0.01f,
-                                    .prior_sd = 1.0f,
-                                    .rate = -1.0,
-                                    .batches = 1};
-        double loss;
-        struct sb_fed fed =
-            sb_feeder_run(&t->feeder, t->env, o.seed, o.run, o.number, b.x, b.labels);
-        st = sb_train_step(t->env, &t->net, fed.rows, fed.label, &o, &t->growth, &loss);
-        images += i >= WARM_STEPS ? b.count : 0.0;
-    }
-    *seconds = images > 0.0 ? (sb_trainer_clock() - start) / images : NAN;
-    return st;
-}
-
-/* The network becomes one of that support. */
-static sb_status make_network(struct sb_trainer *t, enum sb_stage_support support)
-{
-    bool pruned = support == SB_STAGE_PRUNED;
-    const struct sb_stage fresh = {.begin = SB_STAGE_FRESH,
-                                   .support = pruned ? SB_STAGE_DENSE : support};
-    sb_status st = sb_trainer_enter(t, &fresh);
-    return st == SB_OK && pruned ? sb_trainer_prune(t) : st;
-}
-
 static sb_status measure(struct sb_trainer *t, struct kind kind[SB_STAGE_SUPPORTS])
 {
     sb_status st = SB_OK;
+    uint64_t done = 0, kinds = 0;
     for (uint32_t i = 0; i < t->schedule.stages; i++)
         kind[t->schedule.stage[i].support].used = true;
+    for (int k = 0; k < SB_STAGE_SUPPORTS; k++)
+        kinds += kind[k].used;
+    sb_progress_begin(t->options->progress, "measure", 0,
+                      kinds * SB_MEASURE_STEPS * t->config->train.batch);
     for (int k = 0; st == SB_OK && k < SB_STAGE_SUPPORTS; k++) {
         if (!kind[k].used)
             continue;
-        st = make_network(t, (enum sb_stage_support)k);
+        st = sb_measure_network(t, (enum sb_stage_support)k);
         if (st == SB_OK)
-            st = time_steps(t, &kind[k].seconds);
+            st = sb_measure_steps(t, &done, &kind[k].time);
         kind[k].flops = sb_trainer_flops(&t->net, sb_form_rows(&t->form, 1));
         kind[k].active = sb_net_active(&t->net);
         kind[k].bytes = sb_net_bytes(&t->net);
     }
-    return st;
+    return st == SB_OK ? sb_progress_end(t->options->progress) : st;
 }
 
 static void print_layers(FILE *f, const struct sb_net *n)
@@ -95,18 +57,6 @@ static void print_layers(FILE *f, const struct sb_net *n)
         fprintf(f, "%-24s %-20s %12u %12u %8.4f\n", n->arch.node[n->weight_node[i]].name,
                 shape, all, w->nnz, (double)w->nnz / all);
     }
-}
-
-static void print_time(FILE *f, double seconds)
-{
-    if (!isfinite(seconds))
-        fprintf(f, "unknown\n");
-    else if (seconds < 120.0)
-        fprintf(f, "%.0f s\n", seconds);
-    else if (seconds < 7200.0)
-        fprintf(f, "%.0f min\n", seconds / 60.0);
-    else
-        fprintf(f, "%.1f h\n", seconds / 3600.0);
 }
 
 /* Stages that have the same name are alike. */
@@ -138,24 +88,28 @@ static void print_stages(FILE *f, const struct sb_trainer *t, double dense,
         const struct kind *k = &kind[g->support];
         double rows = images * g->epochs;
         flops += k->flops * rows;
-        seconds += k->seconds * rows;
+        seconds += k->time.image * rows;
         if (named_before(s, i))
             continue;
         double all = rows * count_alike(s, g);
         fprintf(f, "%-12s %7u %7u %12llu %10.3g  ", g->name, count_alike(s, g), g->epochs,
                 (unsigned long long)k->active, k->flops * all);
-        print_time(f, k->seconds * all);
+        sb_measure_print_time(f, k->time.image * all);
     }
     fprintf(f, "%-12s %7s %7llu %12s %10.3g  ", "all", "",
             (unsigned long long)s->total_epochs, "", flops);
-    print_time(f, seconds);
+    sb_measure_print_time(f, seconds);
     fprintf(f,
             "\ncost                 %.2f of one dense run (%u epochs), %u training "
             "run%s, %llu steps\n",
             flops / dense, s->dense_epochs, s->trainings, s->trainings == 1 ? "" : "s",
             (unsigned long long)s->total_steps);
     fprintf(f, "time on %d threads    about ", t->env->threads);
-    print_time(f, seconds);
+    sb_measure_print_time(f, seconds);
+    double busy = 0.0;
+    for (int k = 0; k < SB_STAGE_SUPPORTS; k++)
+        busy = fmax(busy, kind[k].time.busy);
+    sb_measure_print_busy(f, busy);
 }
 
 /* The network is the last kind that was measured: the members'. */
@@ -192,9 +146,9 @@ static void print_plan(FILE *f, const struct sb_trainer *t, double dense_run,
 }
 
 sb_status sb_run_plan(const struct sb_env *env, const struct sb_config *c,
-                      const struct sb_method *m, char **out)
+                      const struct sb_method *m, struct sb_progress *progress, char **out)
 {
-    struct sb_run_options o = {0};
+    struct sb_run_options o = {.progress = progress};
     struct sb_env alone = *env; /* steps are counted by the clock: each on its own */
     struct sb_trainer t;
     struct kind kind[SB_STAGE_SUPPORTS] = {{0}};

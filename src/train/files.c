@@ -14,7 +14,7 @@
 
 /* ---- checkpoints --------------------------------------------------------------------- */
 
-enum { VALUES = 14 };
+enum { VALUES = 15 };
 
 static void list_values(struct sb_trainer *t, struct sb_checkpoint_value v[VALUES])
 {
@@ -34,6 +34,7 @@ static void list_values(struct sb_trainer *t, struct sb_checkpoint_value v[VALUE
         {"growth_batches", &t->growth.count, NULL},
         {"loss_sum", NULL, &p->loss_sum},
         {"seconds", NULL, &p->seconds},
+        {"task", &p->task, NULL},
     };
     memcpy(v, list, sizeof list);
 }
@@ -104,8 +105,9 @@ sb_status sb_trainer_write_epoch(struct sb_trainer *t, const char *path)
 
 /* ---- taking up ------------------------------------------------------------------------ */
 
-/* path NULL: the newest checkpoint, whose number is *number. */
-static sb_status load_from(struct sb_trainer *t, const char *path, uint64_t *number)
+/* path NULL: the newest checkpoint of the directory, whose number is *number. */
+static sb_status load_from(struct sb_trainer *t, const char *path, const char *directory,
+                           uint64_t *number)
 {
     struct sb_checkpoint_value v[VALUES];
     list_values(t, v);
@@ -115,7 +117,7 @@ static sb_status load_from(struct sb_trainer *t, const char *path, uint64_t *num
     struct sb_checkpoint c = describe(t, v, &sums);
     if (st == SB_OK)
         st = path ? sb_checkpoint_read(&c, path)
-                  : sb_checkpoint_load(&c, t->env, t->options->out, number);
+                  : sb_checkpoint_load(&c, t->env, directory, number);
     sb_growth_loaded(&sums, &t->growth);
     sb_growth_arrays_fini(&sums);
     if (st != SB_OK)
@@ -128,17 +130,52 @@ static sb_status load_from(struct sb_trainer *t, const char *path, uint64_t *num
 
 sb_status sb_trainer_go_back(struct sb_trainer *t, const char *path)
 {
-    sb_status st = load_from(t, path, NULL);
+    sb_status st = load_from(t, path, NULL, NULL);
     if (st != SB_OK)
         return st;
     sb_net_refresh(t->env, &t->net);
     return sb_together_writes(t) ? sb_trainer_cut_records(t) : SB_OK;
 }
 
+sb_status sb_trainer_take_kept(struct sb_trainer *t, const char *directory)
+{
+    uint64_t number, task = t->at.task;
+    sb_status st = load_from(t, NULL, directory, &number);
+    bool finished = st == SB_OK && t->has_kept && t->at.stage > 0;
+    for (uint32_t i = 0; i < t->trained_count; i++)
+        sb_trained_fini(&t->trained[i]);
+    sb_growth_fini(&t->growth);
+    t->trained_count = 0;
+    t->has_best = false;
+    t->at = (struct sb_position){.task = task};
+    if (st != SB_OK || finished)
+        return st;
+    return sb_fail(
+        SB_EARG,
+        "%s has no dense stage that is finished; wait for it, or train without "
+        "--from, which repeats that stage",
+        directory);
+}
+
+static sb_status other_task(const struct sb_trainer *t, uint64_t now)
+{
+    char has[80];
+    if (t->at.task)
+        snprintf(has, sizeof has, "member %llu alone (--member %llu)",
+                 (unsigned long long)t->at.task, (unsigned long long)t->at.task - 1);
+    else
+        snprintf(has, sizeof has, "all members (no --member)");
+    return sb_fail(SB_EARG, "%s holds a run of %s; %s, or choose another --out",
+                   t->options->out, has,
+                   now ? "go on with that" : "go on as it was begun");
+}
+
 static sb_status resume(struct sb_trainer *t)
 {
-    uint64_t number = 0;
-    sb_status st = load_from(t, NULL, &number);
+    uint64_t number = 0, task = t->at.task;
+    sb_status st = load_from(t, NULL, t->options->out, &number);
+    if (st == SB_OK && t->at.task != task)
+        st = other_task(t, task);
     if (st != SB_OK)
         return st;
     t->at.saves = number;
@@ -162,6 +199,10 @@ sb_status sb_trainer_begin_files(struct sb_trainer *t)
         st = sb_together_agree(t, "the run directory", &go_on);
     if (st != SB_OK || go_on)
         return st == SB_OK ? resume(t) : st;
+    if (o->dense_from)
+        st = sb_trainer_take_kept(t, o->dense_from);
+    if (st != SB_OK)
+        return st;
     if (!sb_together_writes(t))
         return SB_OK;
     st = sb_trainer_cut_records(t); /* not yet a checkpoint: from the start */

@@ -7,6 +7,12 @@
 
 /* ---- parts of the lists -------------------------------------------------------------- */
 
+static bool begins_training(const struct sb_stage *g)
+{
+    return g->begin == SB_STAGE_FRESH || g->begin == SB_STAGE_REWIND ||
+           g->begin == SB_STAGE_GLOBAL_PRUNE;
+}
+
 /* A stage without epochs is left out; one that would go on where nothing was before it in
  * its run starts that run. */
 static void add(struct sb_schedule *s, struct sb_stage g)
@@ -17,8 +23,7 @@ static void add(struct sb_schedule *s, struct sb_stage g)
     g.first_epoch = last && last->run == g.run ? last->first_epoch + last->epochs : 0;
     if (g.begin == SB_STAGE_GO_ON && g.first_epoch == 0)
         g.begin = SB_STAGE_FRESH;
-    s->trainings += g.begin == SB_STAGE_FRESH || g.begin == SB_STAGE_REWIND ||
-                    g.begin == SB_STAGE_GLOBAL_PRUNE;
+    s->trainings += begins_training(&g);
     s->total_epochs += g.epochs;
     if (g.run == 0)
         s->run_epochs += g.epochs;
@@ -195,6 +200,23 @@ sb_status sb_schedule_init(struct sb_schedule *s, const struct sb_config *config
     s->total_steps = s->epoch_steps * s->total_epochs;
     s->dense_epochs = config->method.explore_epochs + config->method.exploit_epochs;
     return SB_OK;
+}
+
+void sb_schedule_only(struct sb_schedule *s, uint32_t member, bool dense)
+{
+    uint32_t kept = 0;
+    s->total_epochs = s->trainings = 0;
+    for (uint32_t i = 0; i < s->stages; i++) {
+        const struct sb_stage *g = &s->stage[i];
+        bool shared = g->leaves == SB_STAGE_KEPT;
+        if (shared ? !dense : g->member != member)
+            continue;
+        s->total_epochs += g->epochs;
+        s->trainings += begins_training(g);
+        s->stage[kept++] = *g;
+    }
+    s->stages = kept;
+    s->total_steps = s->epoch_steps * s->total_epochs;
 }
 
 void sb_schedule_fini(struct sb_schedule *s)

@@ -96,6 +96,11 @@ sb_status sb_schedule_init(struct sb_schedule *s, const struct sb_config *config
                            const struct sb_method *method, uint64_t images);
 void sb_schedule_fini(struct sb_schedule *s);
 
+/* Leaves only what one member needs, where members are trained apart: its own stages, and the
+ * dense stage that others share if `dense`. Runs and epochs keep their numbers, so that it
+ * becomes the member that it would have been. */
+void sb_schedule_only(struct sb_schedule *s, uint32_t member, bool dense);
+
 /* The stage that an epoch of all, from 0 to total_epochs - 1, belongs to; *epoch within it. */
 const struct sb_stage *sb_schedule_at(const struct sb_schedule *s, uint64_t of_all,
                                       uint32_t *epoch);

@@ -22,6 +22,7 @@ struct sb_position {
     uint64_t stage, epoch, batch; /* the next batch to do */
     uint64_t step;                /* batches of the stage's run done */
     uint64_t saves;               /* checkpoints written, their number */
+    uint64_t task;                /* 0: all members; k + 1: member k alone */
     uint64_t metrics_bytes;       /* of metrics.jsonl that belong to this state, ... */
     uint64_t updates_bytes;       /* ... of updates.jsonl ... */
     uint64_t trajectory_bytes;    /* ... and of trajectory.npy */
@@ -71,6 +72,13 @@ sb_status sb_trainer_run(struct sb_trainer *t);
  * sb_model_fini, also after a failure. */
 sb_status sb_trainer_model(const struct sb_trainer *t, const struct sb_trained *network,
                            uint32_t networks, struct sb_model *out);
+
+/* Whether one member can be trained alone, if that is asked for; and then only its stages are
+ * left (task.c). */
+sb_status sb_trainer_only(struct sb_trainer *t);
+
+/* Of a run of ltr in that directory: t->kept is what its dense stage left. */
+sb_status sb_trainer_take_kept(struct sb_trainer *t, const char *directory);
 
 /* Networks that a run trains: members, or one whose form stands for them. */
 uint32_t sb_trainer_networks(const struct sb_trainer *t);

@@ -129,8 +129,9 @@ static sb_status allocate_gradients(struct update *u)
         if (st != SB_OK)
             return st;
     }
-    u->gradient =
-        sb_malloc(sb_tree_places(n->shards.first, shards), u->most * sizeof(float));
+    uint32_t places = sb_tree_places(n->shards.first, shards);
+    /* A process without a shard of this batch still gets the sum of all. */
+    u->gradient = sb_malloc(places > 0 ? places : 1, u->most * sizeof(float));
     return u->gradient
                ? SB_OK
                : sb_fail(SB_ENOMEM, "no memory for a dense gradient of %zu weights",

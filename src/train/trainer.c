@@ -84,6 +84,8 @@ sb_status sb_trainer_open(struct sb_trainer *t, const struct sb_env *env,
     if (st == SB_OK)
         st = sb_schedule_init(&t->schedule, c, m, t->source.part.train_count);
     if (st == SB_OK)
+        st = sb_trainer_only(t);
+    if (st == SB_OK)
         st = sb_trainer_plan_fresh(t, t->schedule.stage[0].support);
     if (st == SB_OK)
         st = open_loader(t);
@@ -308,11 +310,12 @@ static sb_status begin_stage(struct sb_trainer *t, const struct sb_stage *g)
 /* The stage's best network becomes a member. */
 static sb_status add_member(struct sb_trainer *t, uint32_t m)
 {
+    uint32_t place = t->at.task ? 0 : m;
     t->best.sample_seed = (uint64_t)t->config->train.seed << 16 | m;
-    sb_status st = sb_trained_copy(&t->best, &t->trained[m]);
+    sb_status st = sb_trained_copy(&t->best, &t->trained[place]);
     if (st != SB_OK)
         return st;
-    t->trained_count = m + 1;
+    t->trained_count = place + 1;
     t->has_best = false;
     sb_log_write(t->env->log, SB_LOG_INFO,
                  "member %u of %u: epoch %llu, validation accuracy %.4f", m + 1,

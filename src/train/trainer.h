@@ -33,6 +33,10 @@ struct sb_run_options {
     bool resume;
     bool force;                   /* resume with other data where that can be */
     struct sb_progress *progress; /* may be NULL */
+    bool one_member; /* train `member` alone, where members are trained apart (task.c) */
+    uint32_t member; /* from 0 */
+    const char
+        *dense_from; /* of ltr's: the run that has its dense stage; NULL: train it */
     const char *version;          /* of the library, which processes compare */
 };
 
@@ -50,11 +54,32 @@ struct sb_run_result {
 sb_status sb_run_train(const struct sb_env *env, const struct sb_config *c,
                        const struct sb_method *m, const struct sb_run_options *o,
                        struct sb_run_result *out);
+/* Makes the run of its members, each of which was trained alone into a directory: model,
+ * records, figures on the test set. The model is that of a run that trained them one after the
+ * other, to the bit. directory: [count], in any order. */
+sb_status sb_run_merge(const struct sb_env *env, const struct sb_config *c,
+                       const struct sb_method *m, const struct sb_run_options *o,
+                       const char *const *directory, uint32_t count,
+                       struct sb_run_result *out);
 void sb_run_result_fini(struct sb_run_result *r);
 
 /* What a run would take, as text for people: parameters, weights that exist, memory, and
  * an estimate of the time from a few real steps. The caller owns *out (sb_free). */
 sb_status sb_run_plan(const struct sb_env *env, const struct sb_config *c,
-                      const struct sb_method *m, char **out);
+                      const struct sb_method *m, struct sb_progress *progress,
+                      char **out);
+
+/* A network between machines. */
+struct sb_network {
+    double bits;    /* a second, each way */
+    double latency; /* seconds until a small message has arrived */
+};
+
+/* What so many processes would take together, as text for people: a rank's share of the batch
+ * is measured, what they exchange is counted. The caller owns *out (sb_free). */
+sb_status sb_run_forecast(const struct sb_env *env, const struct sb_config *c,
+                          const struct sb_method *m, struct sb_progress *progress,
+                          const uint32_t *ranks, size_t count,
+                          const struct sb_network *network, char **out);
 
 #endif

@@ -32,6 +32,7 @@ GOOD = {
     "bool *": "&good.there",
     "size_t *": "&good.got",
     "struct sebays_ranks *": "NULL",
+    "uint32_t *": "(uint32_t[]){1}",
     "double": "1.0",
     "size_t": "1",
     "uint32_t": "0",

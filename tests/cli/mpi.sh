@@ -1,6 +1,6 @@
 #!/bin/sh
-# mpi.sh SEBAYS TABLES - --mpi as people give it: a job of one rank trains the same model, and
-# launches that went wrong are refused before anything is trained.
+# mpi.sh SEBAYS TABLES - --mpi as people give it: jobs of one rank and of four train the same
+# model, and launches that went wrong are refused before anything is trained.
 set -u
 sebays=$1 tables=$2
 here=$(cd "$(dirname "$0")" && pwd)
@@ -27,6 +27,8 @@ batch = 16
 threads = 1
 END
 
+sed 's/^batch = .*/batch = 64\nshards = 4/; s/^members/sparsity = 0.5\ndelta_t = 2\n&/' small.ini >shared.ini
+
 folder=$(cd "$(dirname "$sebays")" && pwd)
 refused 1 "sebays train: no plugin for the MPI \"none\": sebays-none.so is neither in $folder/ \
 nor in sebays/ or ../lib/sebays/ from there; it is built where that MPI's compiler (mpicc.none) is \
@@ -44,11 +46,17 @@ for mpi in openmpi mpich; do
     esac
     if [ -z "$tested" ]; then
         "$sebays" train small.ini --out alone --quiet >/dev/null || fault 'training alone'
+        "$sebays" train shared.ini --out shared --quiet >/dev/null || fault 'training shards'
     fi
     "$@" -np 1 "$sebays" train small.ini --mpi=$mpi --out one-$mpi --quiet >out 2>err ||
         fault "$mpi, one rank: $(cat err)"
     cmp alone/model.safetensors one-$mpi/model.safetensors ||
         fault "$mpi: the model of one rank differs"
+    # Of a last batch of 44 rows three ranks have shards, and the fourth has none.
+    "$@" -np 4 "$sebays" train shared.ini --mpi=$mpi --out four-$mpi --quiet >out 2>err ||
+        fault "$mpi, four ranks: $(cat err)"
+    cmp shared/model.safetensors four-$mpi/model.safetensors ||
+        fault "$mpi: the model of four ranks differs"
     # The launcher says more than there are: it is another MPI's, or there was none.
     for name in OMPI_COMM_WORLD_SIZE PMI_SIZE SLURM_NTASKS; do
         [ $name = OMPI_COMM_WORLD_SIZE ] && [ $mpi = openmpi ] && continue # its own

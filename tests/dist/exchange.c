@@ -207,12 +207,28 @@ static void go_round(void)
         check(sb_comm_barrier(comm, "barrier"));
 }
 
-int main(int argc, char **argv)
+/* Joins; every allocation fails once before that. */
+static struct sb_ranks *join(const char *plugin, double limit)
 {
     struct sb_ranks *ranks = NULL;
-    double limit = argc > 3 ? strtod(argv[3], NULL) : 60.0;
-    if (argc < 2 || sb_ranks_join(argv[1], limit, &ranks) != SB_OK)
-        stop(argc < 2 ? "which plugin?" : sb_message());
+    sb_status st = SB_ENOMEM;
+    long n = 0;
+    for (; st == SB_ENOMEM && n < 20; n++) {
+        sb_mem_fail_after(n);
+        st = sb_ranks_join(plugin, limit, &ranks);
+        sb_mem_fail_after(-1);
+        want(st == SB_OK || sb_mem_live() == 0, "a join that failed kept memory");
+    }
+    check(st);
+    want(n == 5, "not four allocations");
+    return ranks;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2)
+        stop("which plugin?");
+    struct sb_ranks *ranks = join(argv[1], argc > 3 ? strtod(argv[3], NULL) : 60.0);
     comm = sb_ranks_comm(ranks);
     if (argc > 2)
         want(comm->size == strtoul(argv[2], NULL, 10), "not as many ranks as wanted");

@@ -1,0 +1,51 @@
+#!/bin/sh
+# plan.sh SEBAYS TABLES - what plan says while it measures, and of several processes.
+set -u
+sebays=$1 tables=$2
+here=$(cd "$(dirname "$0")" && pwd)
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+# shellcheck source=tests/cli/expect.sh
+. "$here/expect.sh"
+
+cp "$tables/iris.csv" iris.csv
+cat >small.ini <<'END'
+[data]
+set = iris.csv
+[model]
+arch = mlp-16
+[method]
+name = sebays
+members = 2
+explore_epochs = 2
+exploit_epochs = 2
+[train]
+batch = 64
+threads = 1
+END
+
+"$sebays" plan small.ini >out 2>err || fault "plan: $(cat err)"
+grep -q '^measure ' err || fault 'no progress while measuring'
+"$sebays" plan small.ini --quiet >out 2>err || fault "plan --quiet: $(cat err)"
+[ -s err ] && fault "plan --quiet: $(cat err)"
+"$sebays" plan small.ini --quiet --ranks 2,4,16 --network 100Gb,5us >out 2>err ||
+    fault "plan --ranks: $(cat err)"
+head -1 out | grep -q '^forecast for method sebays, architecture mlp-16, batch 64, 1 threads a rank, .* kernels, 100 Gb/s, latency 5 us$' ||
+    fault "plan --ranks: $(head -1 out)"
+# 4 x 16 and 16 x 3 weights at S = 0.8 or so, mean and deviation, and biases
+grep -q '^exchanged each step: gradients of 2 layers, ' out || fault "$(sed -n 2p out)"
+for row in '1  *64' '2  *32' '4  *16' '16  *4'; do
+    grep -q "^ *$row  *[0-9.]*  *[0-9.]*  *[0-9.]*  *[0-9.]*  *[0-9.]*  *[0-9.]* " out ||
+        fault "plan --ranks: no row $row"
+done
+tail -1 out | grep -q '^computed from steps measured here' || fault 'no word of what it is'
+
+refused 2 'sebays plan: --ranks 2,x: want up to 32 numbers of processes, commas between: 2,4,8' \
+    plan small.ini --ranks 2,x
+refused 2 'sebays plan: --network needs --ranks' plan small.ini --network 10Gb
+refused 2 'sebays plan: --network fast: want a rate and, if you know it, a latency: 10Gb or 100Gb,5us' \
+    plan small.ini --ranks 2 --network fast
+refused 2 'sebays plan: 65 ranks cannot share a batch of 64 images' \
+    plan small.ini --ranks 2,65
+exit $failed
