@@ -65,7 +65,7 @@ uint32_t sb_tree_push(struct sb_tree *t, struct sb_subtree part)
 uint32_t sb_tree_places(uint32_t first, uint32_t n)
 {
     struct sb_tree t = {.parts = 0};
-    uint32_t most = 0;
+    uint32_t most = 1;
     for (uint32_t i = 0; i < n; i++) {
         most = t.parts + 1 > most ? t.parts + 1 : most;
         (void)sb_tree_push(&t, (struct sb_subtree){0, first + i});

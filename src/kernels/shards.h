@@ -83,7 +83,7 @@ struct sb_tree {
 uint32_t sb_tree_push(struct sb_tree *t, struct sb_subtree part);
 
 /* Sums that stand beside each other while shards [first, first + n) come, at most: the
- * newest counts. */
+ * newest counts, and the result of a process that has no shard. */
 uint32_t sb_tree_places(uint32_t first, uint32_t n);
 
 /* Two sums in double, with their tree. Zeroed: none. */

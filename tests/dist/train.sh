@@ -1,0 +1,132 @@
+#!/bin/sh
+# train.sh SEBAYS TABLES PLUGIN LAUNCHER... - training by several processes on this machine.
+#
+# The model of 1, 2 and 3 ranks is that of one process, byte for byte; so is that of a job whose
+# rank was killed, taken up by another number of ranks, and then stopped and taken up by one
+# process alone. Jobs that cannot be right are refused with a sentence.
+set -u
+sebays=$1 tables=$2 plugin=$3
+shift 3
+[ -e "$plugin" ] || { echo "NOT TESTED: training by ranks ($plugin was not built)"; exit 77; }
+command -v "$1" >/dev/null || { echo "NOT TESTED: training by ranks ($1)"; exit 77; }
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+unset OMPI_COMM_WORLD_SIZE PMI_SIZE SLURM_STEP_NUM_TASKS SLURM_NTASKS
+
+fail()
+{
+    echo "FAIL: $*" >&2
+    [ -s err ] && sed 's/^/    /' err >&2
+    exit 1
+}
+
+# A table: 120 rows are batches of 64 and 56, so the last of four shards is smaller, then absent.
+cp "$tables/iris.csv" iris.csv
+cat >table.ini <<'END'
+[data]
+set = iris.csv
+[model]
+arch = mlp-24-16
+[method]
+name = sebays
+members = 2
+sparsity = 0.5
+explore_epochs = 3
+exploit_epochs = 3
+delta_t = 2
+grow_batches = 2
+[train]
+batch = 64
+shards = 4
+threads = 1
+checkpoint_seconds = 0.001
+trajectory = yes
+END
+cat >image.ini <<'END'
+[data]
+set = fashion-mnist
+validation = 60
+augment = crop-flip
+[model]
+arch = lenet
+[method]
+name = sebays
+members = 1
+sparsity = 0.8
+explore_epochs = 1
+exploit_epochs = 1
+delta_t = 2
+[train]
+batch = 128
+shards = 8
+limit = 340
+threads = 1
+END
+recipes=table
+[ -d /usr/share/datasets/fashion-mnist ] && recipes='table image'
+
+for recipe in $recipes; do
+    "$sebays" train "$recipe.ini" --out "alone-$recipe" --quiet >out 2>err || fail "$recipe alone"
+    for n in 1 2 3; do
+        "$@" -np $n "$sebays" train "$recipe.ini" --mpi="$plugin" --out "$recipe-$n" --quiet \
+            >out 2>err || fail "$recipe, $n ranks"
+        for file in model.safetensors updates.jsonl; do
+            cmp "alone-$recipe/$file" "$recipe-$n/$file" || fail "$recipe, $n ranks: another $file"
+        done
+        [ "$recipe" = image ] || cmp "alone-$recipe/trajectory.npy" "$recipe-$n/trajectory.npy" ||
+            fail "$recipe, $n ranks: another trajectory.npy"
+    done
+done
+
+# More ranks than shards, and ranks with recipes of their own.
+"$@" -np 3 "$sebays" train table.ini --mpi="$plugin" --out many --set train.shards=2 >out 2>err &&
+    fail 'three ranks shared two shards'
+grep -q '3 processes cannot share batches of 2 shards: start fewer' err ||
+    fail 'no sentence about too many ranks'
+"$@" -np 1 "$sebays" train table.ini --mpi="$plugin" --out apart : \
+    -np 1 "$sebays" train table.ini --mpi="$plugin" --out apart --set train.seed=2 >out 2>err &&
+    fail 'two recipes were trained together'
+grep -q 'rank 1 of 2 has another recipe than rank 0' err || fail 'no sentence about two recipes'
+[ -e many ] || [ -e apart ] && fail 'a job that was refused left files'
+
+# Killed as three, taken up as two, told to stop, taken up alone. A long run, so that it is
+# still going on.
+long='--set method.explore_epochs=60'
+# shellcheck disable=SC2086
+"$sebays" train table.ini --out alone $long --quiet >out 2>err || fail 'the long run alone'
+start()
+{
+    ranks=$1 more=$2
+    shift 2
+    # shellcheck disable=SC2086
+    "$@" -np "$ranks" "$sebays" train table.ini --mpi="$plugin" --out "$work/hurt" $long --quiet $more \
+        >out 2>err &
+    job=$!
+    until newer; do
+        kill -0 $job 2>/dev/null || return 0 # it was faster than we are
+        sleep 0.05
+    done
+}
+# Whether a checkpoint was written since the last time.
+newer()
+{
+    now=$(find hurt -name 'checkpoint-*.safetensors' 2>/dev/null | sort | tail -n 1)
+    [ "$now" != "${seen:-}" ] && [ -n "$now" ] && seen=$now
+}
+start 3 '' "$@"
+for pid in $(pgrep -f -- "$sebays train table.ini --mpi=$plugin --out $work/hurt" | tail -n 1); do
+    kill -KILL "$pid" 2>/dev/null
+done
+wait $job
+start 2 --resume "$@"
+kill -TERM $job 2>/dev/null
+wait $job
+# shellcheck disable=SC2086
+until "$sebays" train table.ini --out hurt $long --quiet --resume >out 2>err; do
+    grep -q 'is training in hurt' err || fail 'the run was not taken up'
+    sleep 0.1
+done
+cmp alone/model.safetensors hurt/model.safetensors ||
+    fail 'a run that was hurt twice gives another model'
+echo "training by ranks: 1, 2, 3 ($recipes); killed, stopped and taken up by others"
