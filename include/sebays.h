@@ -535,7 +535,6 @@ uint64_t sebays_feed_count(const struct sebays_feed *feed);
 sebays_status sebays_feed_predict(struct sebays_feed *feed,
                                   struct sebays_predictor *predictor, size_t most,
                                   const struct sebays_prediction *out, size_t *got);
-
 sebays_status sebays_feed_outcomes(struct sebays_feed *feed,
                                    struct sebays_predictor *predictor, size_t most,
                                    const struct sebays_outcomes *out, size_t *got);

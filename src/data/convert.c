@@ -109,6 +109,21 @@ static sb_status write_y(const struct sb_dataset *d, const char *path)
     return st;
 }
 
+/* Continuous targets: [n], or [n][targets] of several. */
+static sb_status write_targets(const struct sb_dataset *d, const char *path)
+{
+    const uint64_t shape[] = {d->n, d->target_count};
+    struct sb_npy_writer w;
+    sb_status st =
+        sb_npy_create(&w, path, SB_NPY_F32, shape, d->target_count > 1 ? 2 : 1);
+    for (uint32_t i = 0; i < d->n && st == SB_OK; i++)
+        st = sb_npy_append(&w, d->targets + (size_t)i * d->target_count, 1);
+    if (st == SB_OK)
+        st = sb_npy_finish(&w);
+    sb_npy_abort(&w);
+    return st;
+}
+
 static sb_status write_names(const struct sb_dataset *d, const char *directory)
 {
     char path[SB_PATH_BYTES];
@@ -137,6 +152,8 @@ sb_status sb_convert_npy(const struct sb_dataset *d, enum sb_split split,
         st = write_x(d, x);
     if (st == SB_OK && d->labels)
         st = write_y(d, y);
+    if (st == SB_OK && d->targets)
+        st = write_targets(d, y);
     if (st == SB_OK && d->class_names)
         st = write_names(d, directory);
     return st;

@@ -95,7 +95,7 @@ static sb_status predict_chunk(struct sb_ensemble *e, const struct sb_chosen *c,
     const struct sb_model_info *info = &e->model->info;
     size_t classes = info->classes, targets = info->targets;
     struct sb_input in = sb_gather_input(c->data, e->buffer);
-    float *variance = e->part + e->model->members * n * targets;
+    float *variance = e->part + (size_t)e->model->members * n * targets;
     struct sb_answers answers = {.members = targets ? NULL : e->part,
                                  .outcome = {.member_mean = targets ? e->part : NULL,
                                              .member_var = targets ? variance : NULL}};
@@ -109,7 +109,7 @@ static sb_status predict_chunk(struct sb_ensemble *e, const struct sb_chosen *c,
         put_chunk(e, e->part, classes, n, out + at * classes, c->n * classes);
         return SB_OK;
     }
-    size_t each = 2 * c->n * targets;
+    size_t each = 2 * targets * c->n;
     put_chunk(e, e->part, targets, n, out + at * targets, each);
     put_chunk(e, variance, targets, n, out + (c->n + at) * targets, each);
     return SB_OK;

@@ -312,11 +312,12 @@ static void wrong_contents(void **state)
     size = make(b, "{'descr': '<f4', 'fortran_order': False, 'shape': (2,)}", 8);
     memcpy(b + size - 4, "\0\0\0\x3f", 4); /* 0.5 */
     put("y.npy", b, size);
-    refused(sb_dataset_open(&d, "x.npy", SB_SPLIT_TRAIN), SB_EFORMAT,
+    const struct sb_open_options classes = {.task = SB_TASK_CLASSES};
+    refused(sb_dataset_open_with(&d, "x.npy", &classes), SB_EFORMAT,
             "y.npy: label 1 is 0.5; want whole numbers from 0 to 65535");
     put("y.npy", b,
         make(b, "{'descr': '|u1', 'fortran_order': False, 'shape': (2, 3)}", 6));
-    refused(sb_dataset_open(&d, "x.npy", SB_SPLIT_TRAIN), SB_EFORMAT,
+    refused(sb_dataset_open_with(&d, "x.npy", &classes), SB_EFORMAT,
             "y.npy: its labels have 2 dimensions; want one number a row");
 }
 
