@@ -1,4 +1,6 @@
-/* sebays train - trains a recipe into a run directory. */
+/* sebays train - trains a recipe, or data with a recipe that is chosen for it, into a run
+ * directory. */
+#include <math.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -19,15 +21,19 @@ static void print_result(const struct sebays_result *r, const char *out)
 {
     uint32_t members = sebays_result_members(r), best = 0;
     struct sebays_scores all = sebays_result_ensemble(r);
-    printf("%-10s %8s %8s %8s\n", "test", "acc", "nll", "ece");
-    for (uint32_t i = 0; i < members; i++) {
+    bool tested = !isnan(all.accuracy);
+    if (tested)
+        printf("%-10s %8s %8s %8s\n", "test", "acc", "nll", "ece");
+    else
+        printf("there is no test part: nothing was kept to judge the model by\n");
+    for (uint32_t i = 0; tested && i < members; i++) {
         char name[32];
         snprintf(name, sizeof name, "member %u", i + 1);
         print_row(name, sebays_result_member(r, i));
         if (sebays_result_member(r, i).accuracy > sebays_result_member(r, best).accuracy)
             best = i;
     }
-    if (members > 1) {
+    if (tested && members > 1) {
         struct sebays_scores top = sebays_result_member(r, best);
         print_row("ensemble", all);
         printf(
@@ -39,6 +45,17 @@ static void print_result(const struct sebays_result *r, const char *out)
     printf("density %.4f, %.1f s of training, %.0f images/s\n", sebays_result_density(r),
            sebays_result_seconds(r), sebays_result_images_per_second(r));
     printf("files in %s\n", out);
+}
+
+/* For who trained on data without a recipe. */
+static void print_next(const char *out)
+{
+    printf("the recipe that was chosen: %s/recipe.ini\n"
+           "next:\n"
+           "  sebays eval %s\n"
+           "  sebays report %s\n"
+           "  sebays predict %s/model.safetensors --input NEW_DATA\n",
+           out, out, out, out);
 }
 
 /* The run directory's own recipe has every --set in it. */
@@ -89,6 +106,8 @@ static int train(const struct cli_args *args, const struct sebays_recipe *recipe
     if (st != SEBAYS_OK)
         return cli_fail("train", st);
     print_result(result, out);
+    if (!cli_is_recipe(args->operand))
+        print_next(out);
     cli_signals_drop_output();
     sebays_result_free(result);
     return CLI_OK;
@@ -121,10 +140,11 @@ static int run(const struct cli_args *args)
 
 const struct cli_command cli_cmd_train = {
     .name = "train",
-    .operand = "RECIPE.ini",
+    .operand = "RECIPE.ini or DATA",
     .summary = "train an ensemble",
     .help =
         "usage: sebays train RECIPE.ini [--out DIR] [--set section.key=value]...\n"
+        "       sebays train DATA [--label COLUMN] [--out DIR] ...\n"
         "                    [--threads N] [--isa NAME] [--data-dir DIR]\n"
         "                    [--resume [--force]] [--dry-run] [--quiet]\n"
         "\n"
@@ -133,6 +153,12 @@ const struct cli_command cli_cmd_train = {
         "run directory. Ctrl-C, SIGTERM and SIGHUP stop after the step at hand and save\n"
         "a checkpoint; insist after a few seconds to end without it.\n"
         "\n"
+        "DATA is a table (.csv, .tsv, .npy, .npz), a folder of images a class, or any "
+        "set\n"
+        "that 'sebays data info' knows: the recipe is chosen by what it is and how many\n"
+        "rows it has, said, and written into the run directory.\n"
+        "\n"
+        "  --label COLUMN            of a table: its name or number; default: the last\n"
         "  --out DIR                 run directory; default runs/NAME of NAME.ini\n"
         "  --set section.key=value   change an option of the recipe; may be repeated\n"
         "  --threads N               default: one a processor; any number gives the\n"
@@ -149,10 +175,11 @@ const struct cli_command cli_cmd_train = {
         "  --quiet                   no progress, only warnings and errors\n"
         "\n"
         "examples:\n"
+        "  sebays train flowers.csv --label species\n"
         "  sebays train recipes/quickstart.ini\n"
         "  sebays train recipes/quickstart.ini --out runs/seed2 --set train.seed=2\n"
         "  sebays train recipes/quickstart.ini --resume\n",
     .flags = CLI_OUT | CLI_SET | CLI_THREAD | CLI_ISA | CLI_RESUME | CLI_DRY_RUN |
-             CLI_QUIET | CLI_DATA | CLI_FORCE,
+             CLI_QUIET | CLI_DATA | CLI_FORCE | CLI_LABEL,
     .run = run,
 };

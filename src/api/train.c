@@ -21,7 +21,7 @@ struct sebays_result {
 /* What a call shares with the library. */
 struct call {
     struct sb_callbacks callbacks;
-    struct sb_config config; /* the recipe's, with one more place to look for data */
+    struct sb_recipe recipe; /* the caller's, with one more place to look for data */
     struct sb_env env;
 };
 
@@ -34,11 +34,11 @@ static sb_status begin(struct call *c, const struct sebays_recipe *recipe,
                       .progress_context = options->progress_context,
                       .log = options->log,
                       .log_context = options->log_context},
-        .config = recipe->recipe.config,
+        .recipe = recipe->recipe,
     };
     sb_callbacks_begin(&c->callbacks, options->progress_seconds);
-    c->config.data.last_dir = options->data_dir;
-    c->config.data.set_path = options->data_path;
+    c->recipe.config.data.last_dir = options->data_dir;
+    c->recipe.config.data.set_path = options->data_path;
     c->env.threads = threads ? (int)threads : sb_threads_available();
     c->env.log = sb_callbacks_log(&c->callbacks);
     if (!recipe->recipe.method)
@@ -54,7 +54,6 @@ sebays_status sebays_train(const struct sebays_recipe *recipe,
                            struct sebays_result **out)
 {
     struct call c;
-    char *text = NULL, *canonical = NULL;
     struct sebays_result *result = NULL;
     struct sebays_run_options none = {0};
     SB_NEED(out);
@@ -64,10 +63,6 @@ sebays_status sebays_train(const struct sebays_recipe *recipe,
     sb_status st = begin(&c, recipe, options);
     if (st == SB_OK && !options->out)
         st = sb_fail(SB_EARG, "training needs a run directory");
-    if (st == SB_OK)
-        st = sb_recipe_write(&recipe->recipe, false, &text);
-    if (st == SB_OK)
-        st = sb_recipe_canonical(&recipe->recipe, &canonical);
     if (st != SB_OK)
         goto done;
     result = sb_calloc(1, sizeof *result);
@@ -77,21 +72,17 @@ sebays_status sebays_train(const struct sebays_recipe *recipe,
     }
     struct sb_run_options o = {
         .out = options->out,
-        .recipe = text,
-        .canonical = canonical,
         .resume = options->resume,
         .force = options->force,
         .progress = sb_callbacks_progress(&c.callbacks),
     };
-    st = sb_run_train(&c.env, &c.config, recipe->recipe.method, &o, &result->run);
+    st = sb_run_train(&c.env, &c.recipe, &o, &result->run);
     if (st == SB_OK) {
         *out = result;
         result = NULL;
     }
 done:
     sebays_result_free(result);
-    sb_free(text);
-    sb_free(canonical);
     return (sebays_status)st;
 }
 
@@ -171,6 +162,22 @@ sebays_status sebays_plan(const struct sebays_recipe *recipe,
     SB_NEED(recipe);
     sb_status st = begin(&c, recipe, options ? options : &none);
     if (st == SB_OK)
-        st = sb_run_plan(&c.env, &c.config, recipe->recipe.method, out);
+        st = sb_run_plan(&c.env, &c.recipe, out);
     return (sebays_status)st;
+}
+
+sebays_status sebays_recipe_fit(struct sebays_recipe *recipe,
+                                const struct sebays_run_options *options)
+{
+    struct call c;
+    struct sebays_run_options none = {0};
+    SB_NEED(recipe);
+    sb_status st = begin(&c, recipe, options ? options : &none);
+    if (st == SB_OK)
+        st = sb_run_fit(&c.env, &c.recipe);
+    if (st != SB_OK)
+        return (sebays_status)st;
+    c.recipe.config.data.last_dir = c.recipe.config.data.set_path = NULL; /* borrowed */
+    recipe->recipe = c.recipe;
+    return SEBAYS_OK;
 }

@@ -7,6 +7,7 @@
  *     fetch   gives image i as bytes when a batch needs it: files too many to decode ahead
  *     labels  [n]                            each below classes; NULL: none were asked for
  *     groups  [n]                            which rows belong together; NULL: nobody said
+ *     weights [n]                            how much each counts; NULL: nobody said
  *
  * Bytes count as themselves / 255, floats as themselves, until a batch is made. Images of
  * a plain IDX or NPY file stay in the mapped file; unpacked and interleaved formats are
@@ -40,6 +41,7 @@ struct sb_dataset {
     const float *values;   /* SB_FLOATS, in file or copy */
     uint32_t *labels;      /* [n] owned */
     uint32_t *groups;      /* [n] owned; NULL: none */
+    float *weights; /* [n] owned: how much a row counts, from 0; NULL: all the same */
     uint32_t n, channels, height, width;
     uint32_t classes;   /* at least 2; 0 without labels */
     char **class_names; /* [classes] owned, one block, UTF-8; NULL: unknown */
@@ -69,6 +71,8 @@ struct sb_open_options {
     /* Tables as text: columns that are not used, by name or number, commas between; the
      * column whose values rows of a group share; whether the first row is names. */
     const char *ignore, *group;
+    /* Tables: the column, or the NumPy array beside them, that says how much a row counts. */
+    const char *weight;
     enum sb_header header;
     /* Tables: values may be missing, and are NAN then. */
     bool impute;

@@ -20,8 +20,9 @@ static sb_status check(const struct sb_act *p, const uint32_t *label,
     return SB_OK;
 }
 
+/* weight: of the block's lanes; NULL: 1. */
 static void gradient(const struct sb_act *p, uint32_t block, const uint32_t *label,
-                     struct sb_act *d)
+                     const float *weight, struct sb_act *d)
 {
     uint32_t lanes = sb_act_lanes(p, block);
     float scale = 1.0f / (float)p->batch;
@@ -29,12 +30,21 @@ static void gradient(const struct sb_act *p, uint32_t block, const uint32_t *lab
         const float *from = sb_act_plane(p, block, c);
         float *to = sb_act_plane(d, block, c);
         for (uint32_t l = 0; l < d->lanes; l++)
-            to[l] = l < lanes ? (from[l] - (label[l] == c ? 1.0f : 0.0f)) * scale : 0.0f;
+            to[l] = l < lanes ? (from[l] - (label[l] == c ? 1.0f : 0.0f)) *
+                                    (weight ? scale * weight[l] : scale)
+                              : 0.0f;
     }
 }
 
 sb_status sb_loss_softmax(const struct sb_env *env, struct sb_act *logits,
                           const uint32_t *label, double *loss, struct sb_act *d)
+{
+    return sb_loss_softmax_weighted(env, logits, label, NULL, loss, d);
+}
+
+sb_status sb_loss_softmax_weighted(const struct sb_env *env, struct sb_act *logits,
+                                   const uint32_t *label, const float *weight,
+                                   double *loss, struct sb_act *d)
 {
     sb_status st = check(logits, label, d);
     if (st != SB_OK)
@@ -47,9 +57,12 @@ sb_status sb_loss_softmax(const struct sb_env *env, struct sb_act *logits,
             block_label[l] = label[b * logits->lanes + l];
         env->kernels->softmax(sb_act_plane(logits, b, 0), logits->channels, logits->plane,
                               block_label, block_loss);
+        const float *block_weight = weight ? weight + (size_t)b * logits->lanes : NULL;
+        for (uint32_t l = 0; block_weight && l < lanes; l++)
+            block_loss[l] *= block_weight[l];
         sb_partials_add(part, b, logits->lanes, lanes, block_loss);
         if (d)
-            gradient(logits, b, block_label, d);
+            gradient(logits, b, block_label, block_weight, d);
     }
     *loss = sb_partials_fold(part) / logits->batch;
     return SB_OK;

@@ -14,6 +14,12 @@
 sb_status sb_loss_softmax(const struct sb_env *env, struct sb_act *logits,
                           const uint32_t *label, double *loss, struct sb_act *d);
 
+/* The same with the loss of image i times weight[i], [batch]; NULL: once. The mean is still
+ * over the number of images. */
+sb_status sb_loss_softmax_weighted(const struct sb_env *env, struct sb_act *logits,
+                                   const uint32_t *label, const float *weight,
+                                   double *loss, struct sb_act *d);
+
 /* The probabilities alone. */
 void sb_softmax(const struct sb_env *env, struct sb_act *logits);
 

@@ -171,6 +171,10 @@ sb_status sb_net_forward_part(const struct sb_env *env, struct sb_net *n,
 sb_status sb_net_loss(const struct sb_env *env, struct sb_net *n, const uint32_t *label,
                       double *loss);
 
+/* The same with the loss of row i of every head times weight[i], [batch]; NULL: once. */
+sb_status sb_net_loss_weighted(const struct sb_env *env, struct sb_net *n,
+                               const uint32_t *label, const float *weight, double *loss);
+
 /* The probabilities alone. */
 void sb_net_softmax(const struct sb_env *env, struct sb_net *n);
 

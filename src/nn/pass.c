@@ -123,6 +123,12 @@ static void copy_logits(struct sb_net_head *h)
 sb_status sb_net_loss(const struct sb_env *env, struct sb_net *n, const uint32_t *label,
                       double *loss)
 {
+    return sb_net_loss_weighted(env, n, label, NULL, loss);
+}
+
+sb_status sb_net_loss_weighted(const struct sb_env *env, struct sb_net *n,
+                               const uint32_t *label, const float *weight, double *loss)
+{
     sb_status st = SB_OK;
     *loss = 0.0;
     for (uint32_t i = 0; i < n->arch.heads && st == SB_OK; i++) {
@@ -130,8 +136,8 @@ sb_status sb_net_loss(const struct sb_env *env, struct sb_net *n, const uint32_t
         struct sb_act d = sb_net_head_view(n, &n->node[n->arch.head[i].node].dy, i);
         double mean;
         copy_logits(h);
-        st = sb_loss_softmax(env, &h->probabilities, label + (size_t)i * d.batch, &mean,
-                             n->gradients ? &d : NULL);
+        st = sb_loss_softmax_weighted(env, &h->probabilities, label + (size_t)i * d.batch,
+                                      weight, &mean, n->gradients ? &d : NULL);
         *loss += st == SB_OK ? mean : 0.0;
     }
     return st;

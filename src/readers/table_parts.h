@@ -14,6 +14,7 @@ struct sb_table {
     struct sb_columns *own;       /* owned; NULL: like another */
     uint32_t width;               /* fields of a row */
     uint32_t label;               /* column of this file; width: none */
+    uint32_t weight;              /* likewise; its column is not used otherwise */
     uint64_t rows;
 };
 

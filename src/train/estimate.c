@@ -175,6 +175,8 @@ static void print_plan(FILE *f, const struct sb_trainer *t, double dense_run,
             t->source.part.train_count, t->source.part.validation_count, t->source.tests,
             t->source.normal.channels, t->source.train.height, t->source.train.width,
             t->source.train.classes);
+    if (t->chosen[0])
+        fprintf(f, "chosen for the data: %s\n\n", t->chosen);
     print_layers(f, n);
     if (kind[SB_STAGE_PRUNED].used)
         fprintf(f,
@@ -191,8 +193,8 @@ static void print_plan(FILE *f, const struct sb_trainer *t, double dense_run,
     print_stages(f, t, dense_run, kind);
 }
 
-sb_status sb_run_plan(const struct sb_env *env, const struct sb_config *c,
-                      const struct sb_method *m, char **out)
+sb_status sb_run_plan(const struct sb_env *env, const struct sb_recipe *recipe,
+                      char **out)
 {
     struct sb_run_options o = {0};
     struct sb_trainer t;
@@ -201,7 +203,7 @@ sb_status sb_run_plan(const struct sb_env *env, const struct sb_config *c,
     size_t size = 0;
     double dense_run = 0.0;
     *out = NULL;
-    sb_status st = sb_trainer_open(&t, env, c, m, &o);
+    sb_status st = sb_trainer_open(&t, env, recipe, &o);
     if (st == SB_OK)
         st = measure(&t, kind);
     if (st == SB_OK)

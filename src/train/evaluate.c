@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "data/columns.h"
 #include "kernels/kernels.h"
@@ -33,7 +34,7 @@ sb_status sb_trainer_model(const struct sb_trainer *t, const struct sb_trained *
     struct sb_model_info info = {
         .arch = t->config->model.arch,
         .method = t->method->name,
-        .recipe = t->options->canonical ? t->options->canonical : "",
+        .recipe = t->canonical,
         .channels = t->source.normal.channels,
         .height = d->height,
         .width = d->width,
@@ -194,7 +195,11 @@ static sb_status test_members(struct sb_trainer *t, struct sb_run_result *out)
         if (!out->member)
             st = sb_fail(SB_ENOMEM, "no memory for %u members", model.members);
     }
-    if (st == SB_OK)
+    const struct sb_scores none = {NAN, NAN, NAN, NAN};
+    out->ensemble = none;
+    for (uint32_t i = 0; st == SB_OK && i < out->members; i++)
+        out->member[i] = none;
+    if (st == SB_OK && job.n > 0)
         st = judge(t, &model, &job, sampling_of(t), out->member, &out->ensemble, NULL);
     sb_model_fini(&model);
     return st;
@@ -221,8 +226,43 @@ static sb_status fill_costs(const struct sb_trainer *t, struct sb_run_result *ou
     return sb_trainer_dense_run(t, &out->dense_run_flops);
 }
 
+/* The class that most training examples have: what its share of the test part is. */
+static double usual_share(const struct sb_trainer *t)
+{
+    const struct sb_source *s = &t->source;
+    const struct sb_dataset *d = s->test_clean.data;
+    uint64_t hits = 0, *count = sb_calloc(s->train.classes, sizeof *count);
+    uint32_t usual = 0;
+    for (uint32_t i = 0; count && i < s->part.train_count; i++) {
+        uint32_t k = s->train.labels[s->part.train[i]];
+        count[k]++;
+        usual = count[k] > count[usual] ? k : usual;
+    }
+    for (uint32_t i = 0; i < s->tests; i++)
+        hits += d->labels[s->test_index ? s->test_index[i] : i] == usual;
+    sb_free(count);
+    return (double)hits / s->tests;
+}
+
+/* A model that has learned nothing looks like one that has: 0.9 of a class is 0.9. */
+static void warn_if_useless(const struct sb_trainer *t, const struct sb_run_result *r)
+{
+    double usual = t->source.tests > 0 ? usual_share(t) : 0.0;
+    if (r->ensemble.accuracy <= usual)
+        sb_log_write(t->env->log, SB_LOG_WARN,
+                     "the ensemble is right in %.4f of the test part; always saying the "
+                     "most frequent class of the training part is right in %.4f: it has "
+                     "learned nothing of use%s",
+                     r->ensemble.accuracy, usual,
+                     t->config->train.class_weights == SB_CONFIG_UNWEIGHTED
+                         ? " by that measure (for rare classes see train.class_weights)"
+                         : "");
+}
+
 sb_status sb_trainer_test(struct sb_trainer *t, struct sb_run_result *out)
 {
     sb_status st = test_members(t, out);
+    if (st == SB_OK)
+        warn_if_useless(t, out);
     return st == SB_OK ? fill_costs(t, out) : st;
 }

@@ -9,6 +9,7 @@
 #include "data/dataset.h"
 #include "data/normalise.h"
 #include "data/split.h"
+#include "recipe/auto.h"
 #include "recipe/config.h"
 
 struct sb_source {
@@ -17,6 +18,12 @@ struct sb_source {
     uint32_t *test_index;   /* [tests] of train, which has no test part of its own; owned;
                                NULL: all of test */
     uint32_t tests;
+    uint32_t
+        *rest; /* [rests] owned: of train, what is not kept for the test; NULL: all */
+    uint32_t rests;
+    bool whole;    /* the test examples, if there are any, are some of train's */
+    float *weight; /* [train.n] owned: what a row's loss is multiplied with, 1 in the mean
+                      over the training part; NULL: with nothing */
     struct sb_normalise normal;
     struct sb_augment augment; /* of training batches */
     struct sb_batch_source
@@ -36,8 +43,19 @@ struct sb_open_options sb_source_options(const struct sb_config *c, enum sb_spli
 sb_status sb_source_encode(struct sb_source *s, const struct sb_env *env,
                            const struct sb_config *c);
 
+/* Of sb_source_prepare: s->weight, from the rows' own weights and, balanced, such that every
+ * class of the training part counts the same. */
+sb_status sb_source_weigh(struct sb_source *s, bool balanced);
+
 /* The views point into s: it must not move. The caller calls sb_source_fini, also after a
- * failure. */
+ * failure. In two steps: opening, after which the recipe can be fitted to the facts; then
+ * validation part, features and normalisation, as the fitted recipe says. */
+sb_status sb_source_begin(struct sb_source *s, const struct sb_env *env,
+                          const struct sb_config *c, struct sb_facts *facts);
+sb_status sb_source_prepare(struct sb_source *s, const struct sb_env *env,
+                            const struct sb_config *c);
+
+/* Both, for a recipe that is fitted. */
 sb_status sb_source_open(struct sb_source *s, const struct sb_env *env,
                          const struct sb_config *c);
 void sb_source_fini(struct sb_source *s);

@@ -154,7 +154,7 @@ sb_status sb_train_step(const struct sb_env *env, struct sb_net *n,
     sb_net_set_input(n, x);
     sb_status st = sb_net_forward(env, n, &pass);
     if (st == SB_OK)
-        st = sb_net_loss(env, n, label, loss);
+        st = sb_net_loss_weighted(env, n, label, o->weight, loss);
     if (st == SB_OK && !isfinite(*loss))
         st =
             sb_fail(SB_ENUMERIC, "the loss of step %u is not a finite number", o->number);

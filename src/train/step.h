@@ -15,6 +15,7 @@ struct sb_step_options {
     uint64_t seed;                   /* of the activation noise ... */
     uint32_t run, number;            /* ... with the run and the step within it */
     const struct sb_act *const *eps; /* the noise itself, [weights]; NULL: drawn */
+    const float *weight;             /* [batch] of the rows' losses; NULL: 1 */
     struct sb_sgd sgd;
     float lr_rho, lr_scale;
     float kl_factor; /* beta / N */

@@ -23,13 +23,10 @@
 #include "base/progress.h"
 #include "base/status.h"
 #include "figures/metrics.h"
-#include "recipe/config.h"
-#include "recipe/method.h"
+#include "recipe/options.h"
 
 struct sb_run_options {
-    const char *out;       /* run directory; created */
-    const char *recipe;    /* the resolved recipe's text, for people */
-    const char *canonical; /* only what changes results: for the model and checkpoints */
+    const char *out; /* run directory; created */
     bool resume;
     bool force;                   /* resume with other data where that can be */
     struct sb_progress *progress; /* may be NULL */
@@ -44,16 +41,20 @@ struct sb_run_result {
     double dense_run_flops; /* of one dense network, explored and exploited once */
 };
 
-/* Trains, evaluates on the test set, writes the files. SB_ECANCELED: progress asked to
+/* Trains a resolved recipe, which is fitted to the data first; evaluates on the test set,
+ * if there is one (figures are NAN else), writes the files. SB_ECANCELED: progress asked to
  * stop, and a checkpoint was written. */
-sb_status sb_run_train(const struct sb_env *env, const struct sb_config *c,
-                       const struct sb_method *m, const struct sb_run_options *o,
-                       struct sb_run_result *out);
+sb_status sb_run_train(const struct sb_env *env, const struct sb_recipe *recipe,
+                       const struct sb_run_options *o, struct sb_run_result *out);
 void sb_run_result_fini(struct sb_run_result *r);
 
 /* What a run would take, as text for people: parameters, weights that exist, memory, and
  * an estimate of the time from a few real steps. The caller owns *out (sb_free). */
-sb_status sb_run_plan(const struct sb_env *env, const struct sb_config *c,
-                      const struct sb_method *m, char **out);
+sb_status sb_run_plan(const struct sb_env *env, const struct sb_recipe *recipe,
+                      char **out);
+
+/* Fits the resolved recipe to its data, as training would, and says where that is: paths
+ * of the recipe become such that they are right from any directory. */
+sb_status sb_run_fit(const struct sb_env *env, struct sb_recipe *recipe);
 
 #endif
