@@ -103,12 +103,18 @@ static sb_status open_test(struct sb_source *s, const struct sb_config *c,
     return st;
 }
 
-static sb_status open_sets(struct sb_source *s, const struct sb_config *c)
+static sb_status open_sets(struct sb_source *s, const struct sb_env *env,
+                           const struct sb_config *c)
 {
     char found[4096];
     const char *path = c->data.set_path ? c->data.set_path : found;
     sb_status st =
         c->data.set_path ? SB_OK : sb_source_find(c, c->data.set, found, sizeof found);
+    if (st == SB_OK && !c->data.set_path && strchr(c->data.set, '/') &&
+        strcmp(path, c->data.set) != 0)
+        sb_log_write(env->log, SB_LOG_WARN,
+                     "there is no data set at %s; the one of that name at %s is used",
+                     c->data.set, path);
     if (st == SB_OK)
         st = open_train(s, c, path);
     return st == SB_OK ? open_test(s, c, path) : st;
@@ -248,7 +254,7 @@ sb_status sb_source_begin(struct sb_source *s, const struct sb_env *env,
                           const struct sb_config *c, struct sb_facts *facts)
 {
     *s = (struct sb_source){0};
-    sb_status st = open_sets(s, c);
+    sb_status st = open_sets(s, env, c);
     if (st == SB_OK)
         warn_of_columns(&s->train, env);
     s->whole = s->test.path == NULL;
