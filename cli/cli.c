@@ -16,7 +16,8 @@ int cli_fail(const char *command, sebays_status st)
 static sebays_status apply(struct sebays_recipe *recipe, const struct cli_args *args)
 {
     char number[16];
-    sebays_status st = SEBAYS_OK;
+    sebays_status st =
+        args->label ? sebays_recipe_set(recipe, "data.label", args->label) : SEBAYS_OK;
     for (size_t i = 0; st == SEBAYS_OK && i < args->sets.count; i++)
         st = sebays_recipe_assign(recipe, args->sets.item[i]);
     if (st == SEBAYS_OK && args->threads > 0) {
@@ -26,10 +27,31 @@ static sebays_status apply(struct sebays_recipe *recipe, const struct cli_args *
     return st;
 }
 
+static bool ends_in(const char *text, size_t n, const char *ending)
+{
+    size_t k = strlen(ending);
+    return n > k && strncmp(text + n - k, ending, k) == 0;
+}
+
+bool cli_is_recipe(const char *operand)
+{
+    return ends_in(operand, strlen(operand), ".ini");
+}
+
+/* A recipe, or one that says no more than what the data is. */
+static sebays_status open_recipe(const char *command, const struct cli_args *args,
+                                 struct sebays_recipe **out)
+{
+    if (cli_is_recipe(args->operand) || strcmp(command, "recipe") == 0)
+        return sebays_recipe_load(args->operand, out);
+    sebays_status st = sebays_recipe_new(out);
+    return st == SEBAYS_OK ? sebays_recipe_set(*out, "data.set", args->operand) : st;
+}
+
 int cli_load_recipe(const char *command, const struct cli_args *args,
                     struct sebays_recipe **out)
 {
-    sebays_status st = sebays_recipe_load(args->operand, out);
+    sebays_status st = open_recipe(command, args, out);
     if (st == SEBAYS_OK)
         st = apply(*out, args);
     if (st == SEBAYS_OK)
@@ -63,19 +85,44 @@ bool cli_take_member(const char *command, const char *text, uint32_t *out)
     return true;
 }
 
+/* What the operand is called: its last part, without the ending of a file. */
+static size_t name_of(const char *operand, const char **name)
+{
+    static const char *const endings[] = {".gz",  ".ini", ".csv", ".tsv", ".txt",
+                                          ".npy", ".npz", ".mat", NULL};
+    size_t n = strlen(operand), first = 0;
+    while (n > 1 && operand[n - 1] == '/')
+        n--;
+    for (size_t i = 0; i < n; i++)
+        if (operand[i] == '/' && i + 1 < n)
+            first = i + 1;
+    *name = operand + first;
+    n -= first;
+    for (size_t i = 0; endings[i]; i++)
+        if (ends_in(*name, n, endings[i]))
+            n -= strlen(endings[i]);
+    return n;
+}
+
+static bool name_file(const struct cli_args *args, const char *before, const char *after,
+                      char *out, size_t size)
+{
+    const char *name = "";
+    size_t length = args->out ? 0 : name_of(args->operand, &name);
+    int n = args->out ? snprintf(out, size, "%s", args->out)
+                      : snprintf(out, size, "%s%.*s%s", before, (int)length, name, after);
+    return n >= 0 && (size_t)n < size;
+}
+
 bool cli_run_directory(const struct cli_args *args, char *out, size_t size)
 {
-    int n;
-    if (args->out) {
-        n = snprintf(out, size, "%s", args->out);
-    } else {
-        const char *slash = strrchr(args->operand, '/');
-        const char *base = slash ? slash + 1 : args->operand;
-        size_t length = strlen(base);
-        if (length > 4 && strcmp(base + length - 4, ".ini") == 0)
-            length -= 4;
-        n = snprintf(out, size, "runs/%.*s%s%s", (int)length, base,
-                     args->member ? "/member-" : "", args->member ? args->member : "");
-    }
-    return n >= 0 && (size_t)n < size;
+    char member[32] = "";
+    if (args->member)
+        snprintf(member, sizeof member, "/member-%s", args->member);
+    return name_file(args, "runs/", member, out, size);
+}
+
+bool cli_recipe_file(const struct cli_args *args, char *out, size_t size)
+{
+    return name_file(args, "", ".ini", out, size);
 }

@@ -18,6 +18,7 @@ enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2 };
 /* One a file cmd_*.c; main.c has the table of those that are there. */
 extern const struct cli_command cli_cmd_train;
 extern const struct cli_command cli_cmd_merge;
+extern const struct cli_command cli_cmd_init;
 extern const struct cli_command cli_cmd_plan;
 extern const struct cli_command cli_cmd_eval;
 extern const struct cli_command cli_cmd_predict;
@@ -40,8 +41,12 @@ extern const struct cli_command cli_cmd_data_convert;
 /* Prints the library's sentence of the failure st; returns the exit code for it. */
 int cli_fail(const char *command, sebays_status st);
 
-/* The recipe of the operand with --set and --threads applied, checked. On failure prints
- * why; *out is NULL unless CLI_OK. The caller frees it. */
+/* Whether the operand is a recipe, FILE.ini; else it is data, and the recipe is to be chosen. */
+bool cli_is_recipe(const char *operand);
+
+/* The recipe of the operand, or one for the data that it is, with --label, --set and
+ * --threads applied, checked. On failure prints why; *out is NULL unless CLI_OK. The caller
+ * frees it. */
 int cli_load_recipe(const char *command, const struct cli_args *args,
                     struct sebays_recipe **out);
 
@@ -51,8 +56,10 @@ int cli_print(const char *command, char *text);
 /* A member's number, counted from 0; false, and it was said why: text is none. */
 bool cli_take_member(const char *command, const char *text, uint32_t *out);
 
-/* Where a run goes: --out, or runs/NAME for a recipe some/where/NAME.ini; one member of it
- * (--member K) to member-K below that. False when out is too small. */
+/* Where a run goes: --out, or runs/NAME for a recipe some/where/NAME.ini or data NAME.csv, one
+ * member of it (--member K) to member-K below that; and where a recipe for that data: --out,
+ * or NAME.ini. False when out is too small. */
 bool cli_run_directory(const struct cli_args *args, char *out, size_t size);
+bool cli_recipe_file(const struct cli_args *args, char *out, size_t size);
 
 #endif

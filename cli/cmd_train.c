@@ -1,4 +1,6 @@
-/* sebays train - trains a recipe into a run directory. */
+/* sebays train - trains a recipe, or data with a recipe that is chosen for it, into a run
+ * directory. */
+#include <math.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -10,6 +12,17 @@
 #include "signals.h"
 
 enum { PATH_BYTES = 4096 };
+
+/* For who trained on data without a recipe. */
+static void print_next(const char *out)
+{
+    printf("the recipe that was chosen: %s/recipe.ini\n"
+           "next:\n"
+           "  sebays eval %s\n"
+           "  sebays report %s\n"
+           "  sebays predict %s/model.safetensors --input NEW_DATA\n",
+           out, out, out, out);
+}
 
 /* The run directory's own recipe has every --set in it. */
 static bool recipe_of(const char *out, char path[PATH_BYTES])
@@ -71,6 +84,8 @@ static int train(const struct cli_args *args, const struct sebays_recipe *recipe
         return cli_ranks_fail("train", ranks, st);
     if (first)
         cli_result_print(result, o.member, out);
+    if (first && !cli_is_recipe(args->operand))
+        print_next(out);
     cli_signals_drop_output();
     sebays_result_free(result);
     return CLI_OK;
@@ -110,10 +125,11 @@ static int run(const struct cli_args *args)
 
 const struct cli_command cli_cmd_train = {
     .name = "train",
-    .operand = "RECIPE.ini",
+    .operand = "RECIPE.ini or DATA",
     .summary = "train an ensemble",
     .help =
         "usage: sebays train RECIPE.ini [--out DIR] [--set section.key=value]...\n"
+        "       sebays train DATA [--label COLUMN] [--out DIR] ...\n"
         "                    [--threads N] [--isa NAME] [--data-dir DIR]\n"
         "                    [--resume [--force]] [--dry-run] [--quiet]\n"
         "                    [--member K [--from RUN]]\n"
@@ -124,6 +140,12 @@ const struct cli_command cli_cmd_train = {
         "run directory. Ctrl-C, SIGTERM and SIGHUP stop after the step at hand and save\n"
         "a checkpoint; insist after a few seconds to end without it.\n"
         "\n"
+        "DATA is a table (.csv, .tsv, .npy, .npz), a folder of images a class, or any "
+        "set\n"
+        "that 'sebays data info' knows: the recipe is chosen by what it is and how many\n"
+        "rows it has, said, and written into the run directory.\n"
+        "\n"
+        "  --label COLUMN            of a table: its name or number; default: the last\n"
         "  --out DIR                 run directory; default runs/NAME of NAME.ini\n"
         "  --set section.key=value   change an option of the recipe; may be repeated\n"
         "  --threads N               default: one a processor; any number gives the\n"
@@ -152,10 +174,11 @@ const struct cli_command cli_cmd_train = {
         "                            other; default 600\n"
         "\n"
         "examples:\n"
+        "  sebays train flowers.csv --label species\n"
         "  sebays train recipes/quickstart.ini\n"
         "  sebays train recipes/quickstart.ini --out runs/seed2 --set train.seed=2\n"
         "  sebays train recipes/quickstart.ini --resume\n",
     .flags = CLI_OUT | CLI_SET | CLI_THREAD | CLI_ISA | CLI_RESUME | CLI_DRY_RUN |
-             CLI_QUIET | CLI_DATA | CLI_FORCE | CLI_MPI | CLI_MEMBER,
+             CLI_QUIET | CLI_DATA | CLI_FORCE | CLI_MPI | CLI_MEMBER | CLI_LABEL,
     .run = run,
 };

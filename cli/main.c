@@ -5,13 +5,9 @@
 #include "cli.h"
 
 static const struct cli_command *const commands[] = {
-    &cli_cmd_train,   &cli_cmd_merge,
-    &cli_cmd_eval,    &cli_cmd_predict,
-    &cli_cmd_sweep,   &cli_cmd_plan,
-    &cli_cmd_report,  &cli_cmd_compare,
-    &cli_cmd_inspect, &cli_cmd_export,
-    &cli_cmd_data,    &cli_cmd_recipe,
-    &cli_cmd_options, NULL,
+    &cli_cmd_train,  &cli_cmd_init, &cli_cmd_merge,  &cli_cmd_eval,    &cli_cmd_predict,
+    &cli_cmd_sweep,  &cli_cmd_plan, &cli_cmd_report, &cli_cmd_compare, &cli_cmd_inspect,
+    &cli_cmd_export, &cli_cmd_data, &cli_cmd_recipe, &cli_cmd_options, NULL,
 };
 
 static void print_help(FILE *to)

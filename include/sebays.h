@@ -104,7 +104,7 @@ sebays_status sebays_recipe_set(struct sebays_recipe *recipe, const char *name,
 sebays_status sebays_recipe_assign(struct sebays_recipe *recipe, const char *assignment);
 
 /* Completes the recipe with what its method implies and checks that all fits together;
- * again after later changes. */
+ * again after later changes. Options that follow the data stay `auto` until it is opened. */
 sebays_status sebays_recipe_check(struct sebays_recipe *recipe);
 
 /* An option's value as text; SEBAYS_EARG when it has size bytes or more. */
@@ -196,6 +196,11 @@ sebays_status sebays_merge(const struct sebays_recipe *recipe,
                            const struct sebays_run_options *options,
                            const char *const *runs, size_t count,
                            struct sebays_result **out);
+
+/* Looks at the data of a checked recipe and fills in what follows from it, as training
+ * would: options that were `auto` get values, and paths become absolute. */
+sebays_status sebays_recipe_fit(struct sebays_recipe *recipe,
+                                const struct sebays_run_options *options);
 
 /* The result of a finished run, from its results.json. */
 sebays_status sebays_result_load(const char *run, struct sebays_result **out);

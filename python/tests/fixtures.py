@@ -16,7 +16,8 @@ _directory = tempfile.TemporaryDirectory(prefix="sebays-tests-", dir=MEMORY)
 atexit.register(_directory.cleanup)
 ROOT = pathlib.Path(_directory.name)
 SHORT = {"method.explore_epochs": 2, "method.exploit_epochs": 2, "method.delta_t": 4,
-         "train.batch": 32, "train.threads": 1, "data.split": "stratified"}
+         "method.members": 3, "method.sparsity": 0.8, "train.batch": 32, "train.threads": 1,
+         "data.split": "stratified"}
 
 
 def write_set(name, x, y):

@@ -26,6 +26,6 @@ class Readme(unittest.TestCase):
             finally:
                 os.chdir(before)
         self.assertGreater(names["clf"].score(names["X_test"], names["y_test"]), 0.9)
-        self.assertIn("3 members", said.getvalue())
+        self.assertIn("8 members", said.getvalue())
         self.assertIn("explore", shown.getvalue())
-        self.assertEqual(names["each"].shape, (3, 569, 2))
+        self.assertEqual(names["each"].shape, (8, 569, 2))

@@ -22,7 +22,7 @@ struct sebays_result {
 /* What a call shares with the library. */
 struct call {
     struct sb_callbacks callbacks;
-    struct sb_config config; /* the recipe's, with one more place to look for data */
+    struct sb_recipe recipe; /* the caller's, with one more place to look for data */
     struct sb_env env;
 };
 
@@ -35,11 +35,11 @@ static sb_status begin(struct call *c, const struct sebays_recipe *recipe,
                       .progress_context = options->progress_context,
                       .log = options->log,
                       .log_context = options->log_context},
-        .config = recipe->recipe.config,
+        .recipe = recipe->recipe,
     };
     sb_callbacks_begin(&c->callbacks, options->progress_seconds);
-    c->config.data.last_dir = options->data_dir;
-    c->config.data.set_path = options->data_path;
+    c->recipe.config.data.last_dir = options->data_dir;
+    c->recipe.config.data.set_path = options->data_path;
     c->env.threads = threads ? (int)threads : sb_threads_available();
     c->env.log = sb_callbacks_log(&c->callbacks);
     c->env.comm = sb_api_comm(options->ranks);
@@ -52,19 +52,12 @@ static sb_status begin(struct call *c, const struct sebays_recipe *recipe,
 /* ---- training ------------------------------------------------------------------------ */
 
 /* runs NULL: trains; else makes a run of these. */
-static sb_status carry_out(struct call *c, const struct sebays_recipe *recipe,
-                           const struct sebays_run_options *options,
+static sb_status carry_out(struct call *c, const struct sebays_run_options *options,
                            const char *const *runs, size_t count,
                            struct sb_run_result *out)
 {
-    char *text = NULL, *canonical = NULL;
-    sb_status st = sb_recipe_write(&recipe->recipe, false, &text);
-    if (st == SB_OK)
-        st = sb_recipe_canonical(&recipe->recipe, &canonical);
     struct sb_run_options o = {
         .out = options->out,
-        .recipe = text,
-        .canonical = canonical,
         .resume = options->resume,
         .force = options->force,
         .progress = sb_callbacks_progress(&c->callbacks),
@@ -73,13 +66,8 @@ static sb_status carry_out(struct call *c, const struct sebays_recipe *recipe,
         .dense_from = options->dense_from,
         .version = sebays_version(),
     };
-    const struct sb_method *m = recipe->recipe.method;
-    if (st == SB_OK)
-        st = runs ? sb_run_merge(&c->env, &c->config, m, &o, runs, (uint32_t)count, out)
-                  : sb_run_train(&c->env, &c->config, m, &o, out);
-    sb_free(text);
-    sb_free(canonical);
-    return st;
+    return runs ? sb_run_merge(&c->env, &c->recipe, &o, runs, (uint32_t)count, out)
+                : sb_run_train(&c->env, &c->recipe, &o, out);
 }
 
 static sb_status make_run(const struct sebays_recipe *recipe,
@@ -98,7 +86,7 @@ static sb_status make_run(const struct sebays_recipe *recipe,
     struct sebays_result *result = sb_calloc(1, sizeof *result);
     if (!result)
         return sb_fail(SB_ENOMEM, "no memory for a result");
-    st = carry_out(&c, recipe, options, runs, count, &result->run);
+    st = carry_out(&c, options, runs, count, &result->run);
     if (st == SB_OK)
         *out = result;
     else
@@ -239,8 +227,7 @@ sebays_status sebays_plan(const struct sebays_recipe *recipe,
     SB_NEED(recipe);
     sb_status st = begin(&c, recipe, options ? options : &none);
     if (st == SB_OK)
-        st = sb_run_plan(&c.env, &c.config, recipe->recipe.method,
-                         sb_callbacks_progress(&c.callbacks), out);
+        st = sb_run_plan(&c.env, &c.recipe, sb_callbacks_progress(&c.callbacks), out);
     return (sebays_status)st;
 }
 
@@ -261,8 +248,23 @@ sebays_status sebays_forecast(const struct sebays_recipe *recipe,
                                       SB_API_THREADS);
     sb_status st = begin(&c, recipe, options ? options : &none);
     if (st == SB_OK)
-        st = sb_run_forecast(&c.env, &c.config, recipe->recipe.method,
-                             sb_callbacks_progress(&c.callbacks), ranks, count, &network,
-                             out);
+        st = sb_run_forecast(&c.env, &c.recipe, sb_callbacks_progress(&c.callbacks),
+                             ranks, count, &network, out);
     return (sebays_status)st;
+}
+
+sebays_status sebays_recipe_fit(struct sebays_recipe *recipe,
+                                const struct sebays_run_options *options)
+{
+    struct call c;
+    struct sebays_run_options none = {0};
+    SB_NEED(recipe);
+    sb_status st = begin(&c, recipe, options ? options : &none);
+    if (st == SB_OK)
+        st = sb_run_fit(&c.env, &c.recipe);
+    if (st != SB_OK)
+        return (sebays_status)st;
+    c.recipe.config.data.last_dir = c.recipe.config.data.set_path = NULL; /* borrowed */
+    recipe->recipe = c.recipe;
+    return SEBAYS_OK;
 }

@@ -169,6 +169,7 @@ void sb_dataset_fini(struct sb_dataset *d)
     sb_free(d->targets);
     sb_free(d->target_names);
     sb_free(d->groups);
+    sb_free(d->weights);
     sb_free(d->class_names);
     sb_free(d->path);
     sb_columns_free(d->columns);

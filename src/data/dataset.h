@@ -9,6 +9,7 @@
  *                                            or outcomes are continuous:
  *     targets [n][target_count]              finite numbers in place of labels
  *     groups  [n]                            which rows belong together; NULL: nobody said
+ *     weights [n]                            how much each counts; NULL: nobody said
  *
  * Bytes count as themselves / 255, floats as themselves, until a batch is made. Images of
  * a plain IDX or NPY file stay in the mapped file; unpacked and interleaved formats are
@@ -45,6 +46,7 @@ struct sb_dataset {
     uint32_t target_count;
     char **target_names; /* [target_count] owned, one block, UTF-8 */
     uint32_t *groups;    /* [n] owned; NULL: none */
+    float *weights; /* [n] owned: how much a row counts, from 0; NULL: all the same */
     uint32_t n, channels, height, width;
     uint32_t classes;   /* at least 2; 0 without labels */
     char **class_names; /* [classes] owned, one block, UTF-8; NULL: unknown */
@@ -80,6 +82,8 @@ struct sb_open_options {
     /* Tables as text: columns that are not used, by name or number, commas between; the
      * column whose values rows of a group share; whether the first row is names. */
     const char *ignore, *group;
+    /* Tables: the column, or the NumPy array beside them, that says how much a row counts. */
+    const char *weight;
     enum sb_header header;
     /* Tables: values may be missing, and are NAN then. */
     bool impute;

@@ -104,6 +104,11 @@ static sb_status predict_validation(struct sb_eval *a, float **probs, int32_t **
     size_t n = part->validation_count, classes = a->probs.classes;
     struct sb_chosen c = {
         .data = &a->source.train, .index = part->valid, .n = part->validation_count};
+    if (n == 0)
+        return sb_fail(SB_EARG,
+                       "eval.temperature = yes: %s has no validation part to fit "
+                       "one on (data.validation = 0)",
+                       a->o->run);
     *probs = sb_malloc(n * classes, a->probs.members * sizeof **probs);
     *label = sb_malloc(n, sizeof **label);
     if (!*probs || !*label)

@@ -105,6 +105,10 @@ static sb_status open_test(struct sb_eval *a)
         st = sb_source_check(&a->source, a->o->run, &a->model.info,
                              a->o->test ? SB_IDENTITY_OTHER : SB_IDENTITY_EVAL,
                              a->o->force);
+    if (st == SB_OK && !a->o->test && a->source.tests == 0)
+        st = sb_fail(SB_EARG,
+                     "%s has no test part (data.test_share = 0); name a set with --test",
+                     a->o->run);
     if (st == SB_OK && a->o->test) {
         st = sb_source_find(a->o->config, a->o->test, path, sizeof path);
         if (st == SB_OK)

@@ -23,9 +23,9 @@ static sb_status check(const struct sb_act *p, const uint32_t *label,
     return SB_OK;
 }
 
-/* rows: of the whole batch. */
+/* rows: of the whole batch; weight: of the block's lanes, NULL: 1. */
 static void gradient(const struct sb_act *p, uint32_t block, const uint32_t *label,
-                     uint32_t rows, struct sb_act *d)
+                     const float *weight, uint32_t rows, struct sb_act *d)
 {
     uint32_t lanes = sb_act_lanes(p, block);
     float scale = 1.0f / (float)rows;
@@ -33,14 +33,16 @@ static void gradient(const struct sb_act *p, uint32_t block, const uint32_t *lab
         const float *from = sb_act_plane(p, block, c);
         float *to = sb_act_plane(d, block, c);
         for (uint32_t l = 0; l < d->lanes; l++)
-            to[l] = l < lanes ? (from[l] - (label[l] == c ? 1.0f : 0.0f)) * scale : 0.0f;
+            to[l] = l < lanes ? (from[l] - (label[l] == c ? 1.0f : 0.0f)) *
+                                    (weight ? scale * weight[l] : scale)
+                              : 0.0f;
     }
 }
 
 /* Image blocks [begin, end); returns the sum of their losses. */
 static double softmax_blocks(const struct sb_env *env, struct sb_act *logits,
-                             const uint32_t *label, uint32_t begin, uint32_t end,
-                             uint32_t rows, struct sb_act *d)
+                             const uint32_t *label, const float *weight, uint32_t begin,
+                             uint32_t end, uint32_t rows, struct sb_act *d)
 {
     double part[SB_PARTIALS] = {0};
     for (uint32_t b = begin; b < end; b++) {
@@ -50,16 +52,19 @@ static double softmax_blocks(const struct sb_env *env, struct sb_act *logits,
             block_label[l] = label[b * logits->lanes + l];
         env->kernels->softmax(sb_act_plane(logits, b, 0), logits->channels, logits->plane,
                               block_label, block_loss);
+        const float *block_weight = weight ? weight + (size_t)b * logits->lanes : NULL;
+        for (uint32_t l = 0; block_weight && l < lanes; l++)
+            block_loss[l] *= block_weight[l];
         sb_partials_add(part, b, logits->lanes, lanes, block_loss);
         if (d)
-            gradient(logits, b, block_label, rows, d);
+            gradient(logits, b, block_label, block_weight, rows, d);
     }
     return sb_partials_fold(part);
 }
 
 sb_status sb_loss_softmax(const struct sb_env *env, const struct sb_shards *shards,
-                          struct sb_act *logits, const uint32_t *label, double *loss,
-                          struct sb_act *d)
+                          struct sb_act *logits, const uint32_t *label,
+                          const float *weight, double *loss, struct sb_act *d)
 {
     sb_status st = check(logits, label, d);
     if (st != SB_OK)
@@ -71,7 +76,8 @@ sb_status sb_loss_softmax(const struct sb_env *env, const struct sb_shards *shar
     for (uint32_t i = 0; i < n; i++) {
         sb_shards_blocks(shards, logits, i, &begin, &end);
         sb_tree_sums_push(&sums, (struct sb_subtree){0, (shards ? shards->first : 0) + i},
-                          softmax_blocks(env, logits, label, begin, end, rows, d), 0.0);
+                          softmax_blocks(env, logits, label, weight, begin, end, rows, d),
+                          0.0);
     }
     if (spread) {
         memcpy(sb_spread_begin(spread, 1), sums.sum,

@@ -10,7 +10,6 @@ static const struct sb_figure_list of_classes = {
              [SB_CLASSES_ECE] = {"ece", "ece", false},
              [SB_CLASSES_BRIER] = {"brier", "brier", false}},
     .count = 4,
-    .chooses = SB_CLASSES_ACC,
 };
 
 static const struct sb_figure_list of_outcomes = {
@@ -19,7 +18,6 @@ static const struct sb_figure_list of_outcomes = {
              [SB_OUTCOMES_MAE] = {"mae", "mae", false},
              [SB_OUTCOMES_CRPS] = {"crps", "crps", false}},
     .count = 4,
-    .chooses = SB_OUTCOMES_NLL,
 };
 
 struct sb_figures sb_figures_none(enum sb_likelihood_kind kind)
@@ -35,18 +33,12 @@ struct sb_figures sb_figures_of_classes(double accuracy, double nll, double ece,
     return (struct sb_figures){&of_classes, {accuracy, nll, ece, brier}};
 }
 
-double sb_figures_chosen(const struct sb_figures *f)
+double sb_figures_good(const struct sb_figures *f, uint32_t by)
 {
-    return f->list ? f->value[f->list->chooses] : NAN;
+    return f->list->kind[by].rises ? f->value[by] : -f->value[by];
 }
 
-const char *sb_figures_chooser(const struct sb_figures *f)
+bool sb_figures_beats(const struct sb_figures *a, const struct sb_figures *b, uint32_t by)
 {
-    return f->list->kind[f->list->chooses].key;
-}
-
-bool sb_figures_beats(const struct sb_figures *a, const struct sb_figures *b)
-{
-    double x = sb_figures_chosen(a), y = sb_figures_chosen(b);
-    return a->list->kind[a->list->chooses].rises ? !(x <= y) : !(x >= y);
+    return !(sb_figures_good(a, by) <= sb_figures_good(b, by));
 }

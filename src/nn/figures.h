@@ -26,7 +26,6 @@ enum { SB_FIGURES_MOST = 4 };
 struct sb_figure_list {
     struct sb_figure_kind kind[SB_FIGURES_MOST];
     uint32_t count;
-    uint32_t chooses; /* the one that an epoch is chosen by */
 };
 
 /* Values of a list, NAN: not measured. A zeroed one has no list. */
@@ -50,12 +49,12 @@ struct sb_figures sb_figures_none(enum sb_likelihood_kind kind);
 struct sb_figures sb_figures_of_classes(double accuracy, double nll, double ece,
                                         double brier);
 
-/* Whether a replaces b by the figure that chooses: unless it is as good or worse. What was
- * not measured always does, so that without a validation part the last one stays. */
-bool sb_figures_beats(const struct sb_figures *a, const struct sb_figures *b);
+/* Figure number `by`, with the sign that makes more better. */
+double sb_figures_good(const struct sb_figures *f, uint32_t by);
 
-/* The figure that chooses: its name in full, and its value. */
-const char *sb_figures_chooser(const struct sb_figures *f);
-double sb_figures_chosen(const struct sb_figures *f);
+/* Whether a replaces b by figure number `by`: unless it is as good or worse. What was not
+ * measured always does. */
+bool sb_figures_beats(const struct sb_figures *a, const struct sb_figures *b,
+                      uint32_t by);
 
 #endif

@@ -37,7 +37,8 @@ static sb_status loss_of_classes(const struct sb_env *env, const struct sb_shard
     if (!truth->label)
         return sb_fail(SB_EARG, "loss: classes need labels, and there are none");
     copy_outputs(head);
-    return sb_loss_softmax(env, shards, head->answer, truth->label, loss, d);
+    return sb_loss_softmax(env, shards, head->answer, truth->label, truth->weight, loss,
+                           d);
 }
 
 /* ---- Gaussians ----------------------------------------------------------------------- */
@@ -100,7 +101,8 @@ struct sums {
 /* One target of a batch, and where its gradients go. */
 struct target {
     const struct sb_likelihood_head *head;
-    const float *y; /* that of row 0; the next row's is `targets` further */
+    const float *y;      /* that of row 0; the next row's is `targets` further */
+    const float *weight; /* [rows here]; NULL: 1 */
     uint32_t number, targets;
     uint32_t rows;    /* of the whole batch */
     struct sb_act *d; /* NULL: not wanted */
@@ -122,10 +124,11 @@ static void add_block(const struct target *t, uint32_t block, struct sums *sum)
         float log_v = log_variance_of(&c, l), v = sb_exp(log_v);
         float miss = y[(size_t)l * t->targets] - c.mean[l], share = miss * miss / v;
         bool inside = !c.log_variance || log_v == c.log_variance[l];
-        loss[l] = 0.5f * (log_2pi + log_v + share);
-        noise[l] = 0.5f * (1.0f - share);
+        float weight = t->weight ? t->weight[(size_t)block * x->lanes + l] : 1.0f;
+        loss[l] = 0.5f * (log_2pi + log_v + share) * weight;
+        noise[l] = 0.5f * (1.0f - share) * weight;
         if (dmean)
-            dmean[l] = -(miss / v) * scale;
+            dmean[l] = -(miss / v) * scale * weight;
         if (dlog)
             dlog[l] = inside ? noise[l] * scale : 0.0f;
     }
@@ -204,7 +207,8 @@ static sb_status loss_of_outcomes(const struct sb_env *env,
     sb_status st = check(x, truth, d);
     *loss = 0.0;
     for (uint32_t t = 0; t < targets && st == SB_OK; t++) {
-        struct target target = {head, truth->target + t, t, targets, rows, d};
+        struct target target = {head, truth->target + t, truth->weight, t, targets, rows,
+                                d};
         double one, noise;
         st = add_target(shards, &target, &one, &noise);
         if (st != SB_OK)

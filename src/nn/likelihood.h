@@ -35,6 +35,7 @@ enum sb_likelihood_kind {
 struct sb_truth {
     const uint32_t *label; /* [heads][rows] of classes; NULL: of outcomes, it is ... */
     const float *target;   /* ... [heads][rows][targets] */
+    const float *weight; /* [rows] what the loss of a row of every head counts; NULL: 1 */
 };
 
 /* One head of a network after a forward. */
@@ -50,9 +51,9 @@ struct sb_likelihood {
     uint32_t answers; /* ... numbers of the answer ... */
     uint32_t noise;   /* ... and parameters that belong to no node */
     void (*answer)(const struct sb_env *env, const struct sb_likelihood_head *head);
-    /* The answer, too. shards: of the batch; NULL: its rows are one. truth: of this head's rows. d, if not NULL, receives the gradient with
-     * respect to the outputs, zero in the padding lanes; dnoise [targets], if not NULL, is
-     * added to. */
+    /* The answer, too. shards: of the batch; NULL: its rows are one. truth: of this head's
+     * rows. d, if not NULL, receives the gradient with respect to the outputs, zero in the
+     * padding lanes; dnoise [targets], if not NULL, is added to. */
     sb_status (*loss)(const struct sb_env *env, const struct sb_shards *shards,
                       const struct sb_likelihood_head *head, const struct sb_truth *truth,
                       double *loss, struct sb_act *d, float *dnoise);

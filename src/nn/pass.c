@@ -134,7 +134,8 @@ sb_status sb_net_loss(const struct sb_env *env, struct sb_net *n,
         size_t first = (size_t)i * n->input.batch;
         struct sb_truth of_head = {
             .label = truth->label ? truth->label + first : NULL,
-            .target = truth->target ? truth->target + first * targets : NULL};
+            .target = truth->target ? truth->target + first * targets : NULL,
+            .weight = truth->weight};
         double mean;
         st = sb_likelihood_row(kind)->loss(env, &n->shards, &head, &of_head, &mean,
                                            n->gradients ? &d : NULL, n->noise.gradient);

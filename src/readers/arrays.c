@@ -140,6 +140,23 @@ static sb_status open_labels(struct sb_dataset *d, const struct sb_probe *p,
     return st;
 }
 
+/* Of a training set whose rows do not all count the same. */
+static sb_status open_weights(struct sb_dataset *d, const struct sb_probe *p,
+                              const char *name)
+{
+    struct array w;
+    bool found;
+    sb_status st = find_array(&w, p, name, &found);
+    if (st != SB_OK)
+        return st;
+    if (!found)
+        return sb_fail(SB_EARG, "data.weight = %s: there is no %s.npy in %s", name, name,
+                       p->path);
+    st = sb_npy_weights(d, &w.npy);
+    sb_bytes_close(&w.bytes);
+    return st;
+}
+
 /* ---- an archive or a directory ---- */
 
 /* Of the names above, those that are there. */
@@ -182,6 +199,8 @@ static sb_status open_named(struct sb_dataset *d, const struct sb_probe *p,
     st = take_examples(d, &x, o->impute);
     if (st == SB_OK)
         st = open_labels(d, p, c.y, &x, o);
+    if (st == SB_OK && o->weight && *o->weight && o->split == SB_SPLIT_TRAIN)
+        st = open_weights(d, p, o->weight);
     sb_bytes_close(&x.bytes);
     return st;
 }

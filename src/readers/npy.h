@@ -57,6 +57,9 @@ sb_status sb_npy_examples(struct sb_dataset *d, const struct sb_npy *a, uint64_t
 
 /* Labels from rows [first, first + d->n): whole numbers from 0, one a row; d->classes is
  * one more than the largest, at least 2. */
+/* d->weights from a, one number from 0 an example. */
+sb_status sb_npy_weights(struct sb_dataset *d, const struct sb_npy *a);
+
 sb_status sb_npy_labels(struct sb_dataset *d, const struct sb_npy *a, uint64_t first);
 
 /* The same, or continuous targets [n] or [n][targets], as the task says; AUTO: targets if

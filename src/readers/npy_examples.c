@@ -347,3 +347,20 @@ sb_status sb_npy_answers(struct sb_dataset *d, const struct sb_npy *a, enum sb_t
                        a->name, a->dims);
     return take_targets(d, a);
 }
+
+sb_status sb_npy_weights(struct sb_dataset *d, const struct sb_npy *a)
+{
+    if (a->dims != 1 || a->shape[0] != d->n)
+        return sb_fail(SB_EFORMAT, "%s: want %u weights, one a row", a->name, d->n);
+    d->weights = sb_malloc(d->n, sizeof *d->weights);
+    if (!d->weights)
+        return sb_fail(SB_ENOMEM, "%s: no memory for %u weights", a->name, d->n);
+    for (uint32_t i = 0; i < d->n; i++) {
+        double x = number(a, a->data + (size_t)i * a->size);
+        d->weights[i] = (float)x;
+        if (!isfinite(d->weights[i]) || x < 0)
+            return sb_fail(SB_EFORMAT, "%s: weight %u is %g; want numbers from 0",
+                           a->name, i, x);
+    }
+    return SB_OK;
+}

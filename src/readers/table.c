@@ -155,6 +155,8 @@ static sb_status put_value(struct sb_table *t, void *context, const struct sb_cs
     uint32_t k = t->column ? t->column[i] : i;
     if (t->rows >= d->n)
         return sb_fail(SB_EIO, "%s: it grew while it was read", c->name);
+    if (d->weights && k == t->weight)
+        return sb_table_weight(t->use, c, f, k, &d->weights[t->rows]);
     struct sb_table_to to = {
         .columns = t->use,
         .like = t->o->like ? t->o->like->path : t->begin.name,
@@ -229,10 +231,13 @@ static sb_status take_memory(struct sb_dataset *d, const struct sb_table *t)
 {
     bool labelled = !t->column && t->use->label < t->use->count;
     bool grouped = t->own && t->o->group && *t->o->group;
+    bool weighted = t->own && t->o->weight && *t->o->weight;
     d->copy = sb_malloc(d->n, d->channels * sizeof(float));
     d->labels = labelled ? sb_malloc(d->n, sizeof *d->labels) : NULL;
     d->groups = grouped ? sb_malloc(d->n, sizeof *d->groups) : NULL;
-    if (!d->copy || (labelled && !d->labels) || (grouped && !d->groups))
+    d->weights = weighted ? sb_malloc(d->n, sizeof *d->weights) : NULL;
+    if (!d->copy || (labelled && !d->labels) || (grouped && !d->groups) ||
+        (weighted && !d->weights))
         return sb_fail(SB_ENOMEM, "%s: no memory for %u rows of %u columns",
                        t->begin.name, d->n, d->channels);
     d->values = d->copy;

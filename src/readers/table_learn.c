@@ -46,6 +46,7 @@ sb_status sb_table_roles(struct sb_table *t)
 {
     const char *list = t->o->ignore ? t->o->ignore : "";
     const char *group = t->o->group ? t->o->group : "";
+    const char *weight = t->o->weight ? t->o->weight : "";
     sb_status st = sb_table_answers(t);
     while (st == SB_OK && *list) {
         size_t n = strcspn(list, ","), skip = strspn(list, " \t");
@@ -59,6 +60,10 @@ sb_status sb_table_roles(struct sb_table *t)
     }
     if (st == SB_OK && group[0])
         st = set_role(t, "group", group, strlen(group), SB_COLUMN_GROUP);
+    if (st == SB_OK && weight[0]) {
+        st = set_role(t, "weight", weight, strlen(weight), SB_COLUMN_UNUSED);
+        t->weight = sb_columns_find(t->own, weight, strlen(weight));
+    }
     return st;
 }
 

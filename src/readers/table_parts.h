@@ -15,6 +15,7 @@ struct sb_table {
     uint32_t width;               /* fields of a row */
     uint32_t
         *column; /* [width] owned: which of use's columns a field is; NULL: the same */
+    uint32_t weight; /* column of this file that is not used otherwise; width: none */
     uint64_t rows;
 };
 

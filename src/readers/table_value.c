@@ -129,3 +129,16 @@ sb_status sb_table_value(const struct sb_table_to *to, const struct sb_csv *c,
         return put_number(to, c, f, i);
     return put_text(to, c, f, i);
 }
+
+sb_status sb_table_weight(const struct sb_columns *columns, const struct sb_csv *c,
+                          const struct sb_field *f, uint32_t i, float *out)
+{
+    char title[SB_COLUMN_TITLE];
+    double x;
+    *out = sb_csv_number(f->text, f->size, &x) ? (float)x : NAN;
+    if (isfinite(*out) && *out >= 0)
+        return SB_OK;
+    return sb_fail(
+        SB_EFORMAT, "%s: line %llu, %s: the weight is '%.*s'; want a number from 0",
+        c->name, line_of(c), sb_columns_title(columns, i, title), shown(f), f->text);
+}

@@ -31,6 +31,10 @@ sb_status sb_table_value(const struct sb_table_to *to, const struct sb_csv *c,
                          struct sb_field *f, uint32_t i);
 
 /* The failure for a value that is not there. */
+/* *out = how much the row of a field counts: a number from 0. */
+sb_status sb_table_weight(const struct sb_columns *columns, const struct sb_csv *c,
+                          const struct sb_field *f, uint32_t i, float *out);
+
 sb_status sb_table_missing(const struct sb_columns *columns, const struct sb_csv *c,
                            uint32_t i);
 

@@ -139,6 +139,34 @@ static sb_status check_milestones(const struct sb_method *row,
     return SB_OK;
 }
 
+/* Patience compares figures on the validation part, within phases of one learning rate. */
+static sb_status check_patience(const struct sb_method *row, const struct sb_config *c)
+{
+    const struct sb_config_train *t = &c->train;
+    bool cycles =
+        row->schedule == SB_SCHEDULE_SEQUENTIAL && row->support == SB_SUPPORT_DENSE;
+    if (t->patience == 0)
+        return SB_OK;
+    if (c->data.validation == 0)
+        return sb_fail(
+            SB_EARG,
+            "train.patience = %u: without a validation part (data.validation = "
+            "0) nothing tells whether a phase improves; give one, or leave it "
+            "out",
+            t->patience);
+    if (t->milestones.count > 0 || t->lr_shape == SB_CONFIG_COSINE || cycles)
+        return sb_fail(SB_EARG,
+                       "train.patience = %u: it ends phases of one learning rate; with "
+                       "milestones or a cosine there are none; leave it out",
+                       t->patience);
+    if (t->trajectory)
+        return sb_fail(SB_EARG,
+                       "train.patience = %u: train.trajectory has a row for every epoch, "
+                       "and some would be left out; leave one of the two out",
+                       t->patience);
+    return SB_OK;
+}
+
 static sb_status check_train(const struct sb_method *row, const struct sb_config *c)
 {
     const struct sb_config_train *t = &c->train;
@@ -160,7 +188,24 @@ static sb_status check_train(const struct sb_method *row, const struct sb_config
         return sb_fail(SB_EARG,
                        "train.warmup_epochs = %u: a run has only %u epochs; want fewer",
                        t->warmup_epochs, epochs);
-    return check_milestones(row, t, epochs);
+    sb_status st = check_patience(row, c);
+    return st == SB_OK ? check_milestones(row, t, epochs) : st;
+}
+
+/* A row of these forms is put together of several examples, or is an example for each
+ * member: it has no weight of its own. */
+static sb_status check_weights(const struct sb_method *row, const struct sb_config *c)
+{
+    bool weighted = c->data.weight[0] || c->train.class_weights == SB_CONFIG_BALANCED;
+    bool rows = row->form == SB_FORM_PLAIN || row->form == SB_FORM_DROPOUT ||
+                row->form == SB_FORM_TREE;
+    if (!weighted || rows)
+        return SB_OK;
+    return sb_fail(
+        SB_EARG,
+        "%s: %s lays out its batches in its own way and has no weights; leave it "
+        "out, or choose another method.name",
+        c->data.weight[0] ? "data.weight" : "train.class_weights", row->name);
 }
 
 sb_status sb_recipe_check(const struct sb_recipe *r)
@@ -172,6 +217,8 @@ sb_status sb_recipe_check(const struct sb_recipe *r)
         st = check_rows(r->method, &r->config);
     if (st == SB_OK)
         st = check_train(r->method, &r->config);
+    if (st == SB_OK)
+        st = check_weights(r->method, &r->config);
     return st;
 }
 

@@ -67,16 +67,17 @@ struct sb_config_data {
     const char *last_dir; /* one more, after those; NULL: none. Not an option, nor ... */
     const char *set_path; /* ... where the set is, whatever its name; NULL: find it */
     char test[SB_CONFIG_PATH];   /* another set to test on; "": the set's own part, or */
-    double test_share;           /* ... this share of a set that has no parts */
+    double test_share;           /* ... this share of a set that has no parts; 0: none */
     enum sb_config_task task;    /* classes, or continuous outcomes */
     char label[SB_CONFIG_PATH];  /* the label column of a table; "": the last */
     char ignore[SB_CONFIG_PATH]; /* columns of a table that are not used */
     char group[SB_CONFIG_NAME];  /* the column that says which rows belong together */
+    char weight[SB_CONFIG_NAME]; /* the column that says how much a row counts */
     enum sb_config_header header;
     enum sb_config_missing missing;
     enum sb_config_numeric numeric; /* how numbers of a table are given to the network */
     uint32_t pieces;                /* of a number, where numeric is pieces */
-    double validation;              /* below 1: share of the training set, else a count */
+    double validation;  /* below 1: share of the training set, else a count; 0: none */
     double calibration; /* a part for conformal prediction, likewise; 0: none */
     enum sb_config_split split;
     enum sb_config_augment augment;
@@ -154,6 +155,11 @@ enum sb_config_shape {
     SB_CONFIG_COSINE /* from lr_first to lr_second along half a cosine */
 };
 
+/* Which epoch of a stage becomes the member: the best on the validation part by this. */
+enum sb_config_choose { SB_CONFIG_CHOOSE_AUTO, SB_CONFIG_BY_ACCURACY, SB_CONFIG_BY_NLL };
+
+enum sb_config_class_weights { SB_CONFIG_UNWEIGHTED, SB_CONFIG_BALANCED };
+
 enum sb_config_divergence {
     SB_CONFIG_STOP, /* the run ends */
     SB_CONFIG_HALVE /* the epoch again, with half the learning rates */
@@ -190,6 +196,9 @@ struct sb_config_train {
     bool nesterov;
     double weight_decay; /* not on rho */
     enum sb_config_divergence on_divergence;
+    enum sb_config_class_weights class_weights;
+    enum sb_config_choose choose;
+    uint32_t patience; /* validations without a better one that end a phase; 0: never */
     uint32_t validate_every;    /* epochs */
     double checkpoint_seconds;  /* 0: not by time */
     uint32_t checkpoint_epochs; /* 0: not by epochs */

@@ -34,6 +34,8 @@ static const char *const start_words[] = {"normal", "signs", NULL};
 static const char *const rho_words[] = {"as-mu", "constant", NULL};
 static const char *const estimator_words[] = {"local", "weights", NULL};
 static const char *const divergence_words[] = {"stop", "halve", NULL};
+static const char *const choose_words[] = {"auto", "accuracy", "nll", NULL};
+static const char *const class_weight_words[] = {"none", "balanced", NULL};
 static const char *const corruption_words[] = {"pooled", "mean", NULL};
 static const char *const sampling_words[] = {"draw", "draws", "mean", "activation-noise",
                                              NULL};
@@ -42,6 +44,10 @@ static const char *const sampling_words[] = {"draw", "draws", "mean", "activatio
 #define CHOICE(f, words, initial, help)                                                  \
     {                                                                                    \
 #f, SB_OPTION_CHOICE, 0, 0, 0, words, initial, help, FIELD(f)                    \
+    }
+#define AUTO_CHOICE(f, words, initial, help)                                             \
+    {                                                                                    \
+#f, SB_OPTION_CHOICE, SB_OPTION_AUTO, 0, 0, words, initial, help, FIELD(f)       \
     }
 #define SWITCH(f, initial, help)                                                         \
     {                                                                                    \
@@ -64,19 +70,24 @@ static const char *const sampling_words[] = {"draw", "draws", "mean", "activatio
 #f, SB_OPTION_TEXT, flags, 0, 0, NULL, initial, help, FIELD(f)                   \
     }
 
-enum { EPOCHS = 100000, ABOVE = SB_OPTION_ABOVE_MIN, BELOW = SB_OPTION_BELOW_MAX };
+enum {
+    EPOCHS = 100000,
+    ABOVE = SB_OPTION_ABOVE_MIN,
+    BELOW = SB_OPTION_BELOW_MAX,
+    AUTO = SB_OPTION_AUTO
+};
 
 /* clang-format off */
 static const struct sb_option table[] = {
-    TEXT(data.set, 0, "fashion-mnist", "data set: a known name, or a path"),
+    TEXT(data.set, SB_OPTION_PLACE, "fashion-mnist", "data set: a known name, or a path"),
     TEXT(data.dir, SB_OPTION_FREE, "data",
          "where to look for known sets before the system's place, ':' between"),
     TEXT(data.size, 0, "auto",
          "image files become HEIGHTxWIDTH, such as 32x32; auto: as the first one is"),
-    TEXT(data.test, SB_OPTION_EMPTY, "",
+    TEXT(data.test, SB_OPTION_EMPTY | SB_OPTION_PLACE, "",
          "another data set or file to test on; empty: the set's own test part"),
-    REAL(data.test_share, ABOVE | BELOW, 0, 1, "0.2",
-         "share of each class kept for the test where a set has no part for it"),
+    REAL(data.test_share, BELOW, 0, 1, "0.2",
+         "share of each class kept for the test where a set has no part for it; 0: none"),
     CHOICE(data.task, task_words, "auto",
            "classes, or continuous outcomes; auto: numbers with fractions are outcomes"),
     TEXT(data.label, SB_OPTION_EMPTY, "",
@@ -85,18 +96,20 @@ static const struct sb_option table[] = {
          "columns of a table not to use: names or numbers from 1, commas between"),
     TEXT(data.group, SB_OPTION_EMPTY, "",
          "column of a table whose rows of one value stay on one side of every split"),
+    TEXT(data.weight, SB_OPTION_EMPTY, "",
+         "column of a table that says how much a row counts in training, from 0"),
     CHOICE(data.header, header_words, "auto",
            "whether the first row of a table is names; auto: found out"),
     CHOICE(data.missing, missing_words, "impute",
            "missing values of a table: mean and an indicator, a text of its own; or refused"),
-    CHOICE(data.numeric, numeric_words, "auto",
+    AUTO_CHOICE(data.numeric, numeric_words, "auto",
            "numbers of a table: standardised, by quantile, or in pieces between quantiles"),
-    COUNT(data.pieces, 0, 2, 256, "8", "pieces of a number, where numeric = pieces"),
-    REAL(data.validation, ABOVE, 0, 1e9, "0.1",
-         "validation part: below 1 a share of the training set, else a count"),
+    COUNT(data.pieces, AUTO, 2, 256, "8", "pieces of a number, where numeric = pieces"),
+    REAL(data.validation, AUTO, 0, 1e9, "0.1",
+         "validation part: below 1 a share of the training set, else a count; 0: none"),
     REAL(data.calibration, 0, 0, 1e9, "0",
          "part that conformal prediction is calibrated on: share or count; 0: none"),
-    CHOICE(data.split, split_words, "auto",
+    AUTO_CHOICE(data.split, split_words, "auto",
            "validation: last in file order, a share of each class, any; auto: by format"),
     CHOICE(data.augment, augment_words, "none", "what training images go through"),
     SWITCH(data.augment_validation, "no",
@@ -107,7 +120,7 @@ static const struct sb_option table[] = {
     LIST(data.mean, 0, -1e6, 1e6, "", "given mean of each channel, pixels in 0 .. 1"),
     LIST(data.sd, ABOVE, 0, 1e6, "", "given standard deviation of each channel"),
 
-    TEXT(model.arch, 0, "lenet", "network: mlp-H1-H2..., lenet, resnet-D, wrn-D-K"),
+    TEXT(model.arch, SB_OPTION_AUTO, "lenet", "network: mlp-H1-H2..., lenet, resnet-D, wrn-D-K"),
     CHOICE(model.noise, noise_words, "shared",
            "regression: one variance a target, or the network gives each example's"),
 
@@ -116,28 +129,28 @@ static const struct sb_option table[] = {
            "weights of mc-dropout, mimo, treenet: the row's, points, or Gaussian"),
     CHOICE(method.support, support_words, "default",
            "their support: the row's, dense, random and fixed, or moving"),
-    COUNT(method.members, 0, 1, SB_RNG_MEMBERS, "3", "networks in the ensemble"),
-    REAL(method.sparsity, BELOW, 0, 1, "0.8", "share of weights that do not exist"),
+    COUNT(method.members, AUTO, 1, SB_RNG_MEMBERS, "3", "networks in the ensemble"),
+    REAL(method.sparsity, AUTO | BELOW, 0, 1, "0.8", "share of weights that do not exist"),
     CHOICE(method.allocation, allocation_words, "erk",
            "how the weights are shared out between layers"),
-    REAL(method.prior_variance, ABOVE, 0, 1e6, "0.04", "variance of the Gaussian prior"),
-    REAL(method.rho_init, 0, -50, 20, "-6", "first rho; sigma = log(1 + e^rho)"),
-    REAL(method.kl_anneal_epochs, 0, 0, EPOCHS, "0",
+    REAL(method.prior_variance, AUTO | ABOVE, 0, 1e6, "0.04", "variance of the Gaussian prior"),
+    REAL(method.rho_init, AUTO, -50, 20, "-6", "first rho; sigma = log(1 + e^rho)"),
+    REAL(method.kl_anneal_epochs, AUTO, 0, EPOCHS, "0",
           "epochs in which the weight of the KL term rises to 1; 0: it is 1"),
     CHOICE(method.kl_anneal_by, anneal_words, "epoch",
            "whether it rises once an epoch or with every step"),
-    COUNT(method.explore_epochs, 0, 0, EPOCHS, "150", "epochs of exploration, each run"),
-    COUNT(method.exploit_epochs, 0, 1, EPOCHS, "100",
+    COUNT(method.explore_epochs, AUTO, 0, EPOCHS, "150", "epochs of exploration, each run"),
+    COUNT(method.exploit_epochs, AUTO, 1, EPOCHS, "100",
           "epochs of exploitation; sequential methods have as many for each member"),
-    COUNT(method.tune_epochs, 0, 1, EPOCHS, "250",
+    COUNT(method.tune_epochs, AUTO, 1, EPOCHS, "250",
           "pf: epochs that a pruned network is tuned for"),
     COUNT(method.rewind_epoch, 0, 0, EPOCHS, "0",
           "ltr: epoch of the dense run to go back to; 0: 2 % of it, at least 1"),
     REAL(method.prune_rate, 0, 0, 1, "0.5", "share of weights an update moves"),
     REAL(method.prune_rate_large, 0, 0, 1, "0.8",
          "share of weights moved between two members of a sequential method"),
-    COUNT(method.delta_t, 0, 1, 1e9, "1000", "steps between two updates of the support"),
-    CHOICE(method.rate_decay, decay_words, "none",
+    COUNT(method.delta_t, AUTO, 1, 1e9, "1000", "steps between two updates of the support"),
+    AUTO_CHOICE(method.rate_decay, decay_words, "none",
            "both prune rates: constant, or falling to 0 over the run"),
     CHOICE(method.criterion, criterion_words, "snr", "weights that go first: least of"),
     COUNT(method.grow_batches, 0, 1, 1e6, "1",
@@ -163,7 +176,7 @@ static const struct sb_option table[] = {
     TEXT(method.branch_at, SB_OPTION_EMPTY, "",
          "treenet: first block or layer of a branch; empty: the last quarter"),
 
-    COUNT(train.batch, 0, 1, 65536, "128", "images a step"),
+    COUNT(train.batch, AUTO, 1, 65536, "128", "images a step"),
     COUNT(train.shards, 0, 1, 4096, "1",
           "parts of a batch, summed apart: the most processes that can share a step"),
     CHOICE(train.estimator, estimator_words, "local",
@@ -174,11 +187,11 @@ static const struct sb_option table[] = {
     COUNT(train.limit, 0, 0, 1e9, "0", "use only the first so many examples; 0: all"),
     COUNT(train.threads, SB_OPTION_FREE, 0, 4096, "0",
           "threads; 0: one a processor. Results are the same for any number"),
-    REAL(train.lr, ABOVE, 0, 1e3, "0.1",
+    REAL(train.lr, AUTO | ABOVE, 0, 1e3, "0.1",
          "learning rate in exploration; snapshot: at the top of each cycle"),
-    REAL(train.lr_first, ABOVE, 0, 1e3, "0.01",
+    REAL(train.lr_first, AUTO | ABOVE, 0, 1e3, "0.01",
          "learning rate in the first half of exploitation"),
-    REAL(train.lr_second, 0, 0, 1e3, "0.001", "learning rate in its second half"),
+    REAL(train.lr_second, AUTO, 0, 1e3, "0.001", "learning rate in its second half"),
     CHOICE(train.lr_shape, shape_words, "steps",
            "exploitation: these two halves, or a cosine from the first to the second"),
     REAL(train.lr_tune, ABOVE, 0, 1e3, "0.001",
@@ -196,6 +209,12 @@ static const struct sb_option table[] = {
     REAL(train.weight_decay, 0, 0, 1, "0.0005", "weight decay of everything but rho"),
     CHOICE(train.on_divergence, divergence_words, "stop",
            "a loss that is not finite ends the run, or the epoch again at half the rates"),
+    CHOICE(train.class_weights, class_weight_words, "none",
+           "how much a row counts: as it is, or so that all classes count the same"),
+    AUTO_CHOICE(train.choose, choose_words, "auto",
+                "epoch of a member: the best on the validation part by accuracy, or by nll"),
+    COUNT(train.patience, AUTO, 0, EPOCHS, "0",
+          "validations without a better one that end a phase; 0: never"),
     COUNT(train.validate_every, 0, 1, EPOCHS, "1", "epochs between two validations"),
     REAL(train.checkpoint_seconds, SB_OPTION_FREE, 0, 1e9, "300",
          "seconds between two checkpoints; 0: not by time"),
@@ -276,6 +295,11 @@ sb_status sb_recipe_set(struct sb_recipe *r, const char *name, const char *value
     const struct sb_option *o;
     const struct sb_method *method;
     sb_status st = sb_option_find(name, &o);
+    if (st == SB_OK && o->flags & SB_OPTION_AUTO && strcmp(value, "auto") == 0) {
+        r->given[o - table] = false;
+        put_default(&r->config, o);
+        return SB_OK;
+    }
     if (st == SB_OK)
         st = sb_option_parse(o, value, field_of(&r->config, o));
     if (st != SB_OK)
@@ -303,7 +327,9 @@ sb_status sb_recipe_get(const struct sb_recipe *r, const char *name,
 {
     const struct sb_option *o;
     sb_status st = sb_option_find(name, &o);
-    if (st == SB_OK)
+    if (st == SB_OK && r->open[o - table])
+        memcpy(out, "auto", sizeof "auto");
+    else if (st == SB_OK)
         sb_option_format(o, (const char *)&r->config + o->offset, out);
     return st;
 }
@@ -312,9 +338,11 @@ sb_status sb_recipe_get(const struct sb_recipe *r, const char *name,
 
 sb_status sb_recipe_resolve(struct sb_recipe *r)
 {
-    for (size_t i = 0; i < OPTIONS; i++)
+    for (size_t i = 0; i < OPTIONS; i++) {
+        r->open[i] = table[i].flags & SB_OPTION_AUTO && !r->given[i];
         if (!r->given[i])
             put_default(&r->config, &table[i]);
+    }
     const struct sb_config_method *m = &r->config.method;
     sb_status st = sb_method_find(m->name, &r->method);
     if (st == SB_OK)
@@ -341,15 +369,40 @@ sb_status sb_recipe_resolve(struct sb_recipe *r)
     return st;
 }
 
+bool sb_recipe_close(struct sb_recipe *r, const void *field)
+{
+    for (size_t i = 0; i < OPTIONS; i++)
+        if (field_of(&r->config, &table[i]) == field) {
+            bool was = r->open[i];
+            r->open[i] = false;
+            return was;
+        }
+    assert(false); /* our own mistake: not an option's field */
+    return false;
+}
+
+/* The last part of a path: what a set is called, wherever it is. */
+static void cut_place(const struct sb_option *o, char value[SB_OPTION_VALUE])
+{
+    size_t n = strlen(value);
+    while (o->flags & SB_OPTION_PLACE && n > 1 && value[n - 1] == '/')
+        value[--n] = '\0';
+    const char *slash = o->flags & SB_OPTION_PLACE ? strrchr(value, '/') : NULL;
+    if (slash && slash[1])
+        memmove(value, slash + 1, strlen(slash));
+}
+
 sb_status sb_recipe_same(const struct sb_recipe *a, const struct sb_recipe *b)
 {
     char x[SB_OPTION_VALUE], y[SB_OPTION_VALUE];
     for (size_t i = 0; i < OPTIONS; i++) {
         const struct sb_option *o = &table[i];
-        if (o->flags & SB_OPTION_FREE)
+        if (o->flags & SB_OPTION_FREE || a->open[i] || b->open[i])
             continue;
         sb_option_format(o, (const char *)&a->config + o->offset, x);
         sb_option_format(o, (const char *)&b->config + o->offset, y);
+        cut_place(o, x);
+        cut_place(o, y);
         if (strcmp(x, y) != 0)
             return sb_fail(SB_EARG, "%s was '%s' and is now '%s'", o->name, x, y);
     }
@@ -359,8 +412,16 @@ sb_status sb_recipe_same(const struct sb_recipe *a, const struct sb_recipe *b)
 sb_status sb_recipe_canonical(const struct sb_recipe *r, char **out)
 {
     struct sb_recipe plain = *r;
-    for (size_t i = 0; i < OPTIONS; i++)
-        if (table[i].flags & SB_OPTION_FREE)
-            put_default(&plain.config, &table[i]);
+    for (size_t i = 0; i < OPTIONS; i++) {
+        const struct sb_option *o = &table[i];
+        if (o->flags & SB_OPTION_FREE)
+            put_default(&plain.config, o);
+        if (o->flags & SB_OPTION_PLACE) {
+            char value[SB_OPTION_VALUE];
+            sb_option_format(o, field_of(&plain.config, o), value);
+            cut_place(o, value);
+            memcpy(field_of(&plain.config, o), value, strlen(value) + 1);
+        }
+    }
     return sb_recipe_write(&plain, false, out);
 }

@@ -5,9 +5,11 @@
  * given comes from the method (method.h, implied) and else from the table:
  *
  *     init -> read a file, set by name, in any order, the last word counts -> resolve
+ *          -> when the data is known: fit (auto.h)
  *
- * Only a resolved recipe is complete and checked. Written out it names every option, so
- * that reading it back gives the same config, whatever the defaults are by then.
+ * Only a resolved recipe is checked, and only a fitted one complete: until then options that
+ * follow the data are open, and written as auto. Written out a recipe names every option,
+ * so that reading it back gives the same config, whatever the defaults are by then.
  *
  * Sentences name the place (file and line, when there is one), what was found and what
  * was expected, and for a name that does not exist the nearest one that does.
@@ -38,6 +40,8 @@ enum {
     SB_OPTION_BELOW_MAX = 2, /* ..., max)  */
     SB_OPTION_FREE = 4,      /* does not change results: may differ when a run resumes */
     SB_OPTION_EMPTY = 8,     /* a text that may be empty */
+    SB_OPTION_AUTO = 16,     /* may be "auto": what suits the data, see auto.h */
+    SB_OPTION_PLACE = 32,    /* a path: only its last part says what is there */
 };
 
 struct sb_option {
@@ -46,7 +50,8 @@ struct sb_option {
     unsigned flags;
     double min, max;            /* numbers, and each number of a list */
     const char *const *choices; /* NULL-terminated, by value */
-    const char *initial;        /* the default, as in a recipe */
+    const char *initial;        /* the default, as in a recipe; of one that may be auto:
+                                   what images get */
     const char *help;           /* one line, without a full stop */
     size_t offset, size;        /* of the field in struct sb_config */
 };
@@ -58,6 +63,7 @@ struct sb_recipe {
     const struct sb_method *method; /* borrowed; NULL until resolved */
     bool given[SB_OPTION_MAX];      /* by option: somebody said it */
     uint32_t shards_asked, shards;  /* of a batch: wanted; and there are, see check.c */
+    bool open[SB_OPTION_MAX];       /* nobody did, and what it is the data decides */
 };
 
 /* Row i of the table, in the order of the sections; NULL when there are not so many. */
@@ -76,16 +82,20 @@ sb_status sb_recipe_read(struct sb_recipe *r, const char *path);
 sb_status sb_recipe_parse(struct sb_recipe *r, const char *source, const char *text,
                           size_t size);
 
-/* Fills in what was not given and checks that all fits together. May be repeated after
- * further changes. SB_EARG. */
+/* Fills in what was not given and checks that all fits together; what is open is as for
+ * images. May be repeated after further changes. SB_EARG. */
 sb_status sb_recipe_resolve(struct sb_recipe *r);
+
+/* Whether the option whose place in r->config field is was open; it no longer is, and the
+ * caller says what it is. */
+bool sb_recipe_close(struct sb_recipe *r, const void *field);
 
 /* The whole recipe as INI, options in the table's order; with comments each has its help
  * above it. The caller owns *out (sb_free). */
 sb_status sb_recipe_write(const struct sb_recipe *r, bool comments, char **out);
 
-/* The same with every option that does not change results at its default: equal for runs
- * that must give equal models. The caller owns *out. */
+/* The same with every option that does not change results at its default, and of paths
+ * their last part alone: equal for runs that must give equal models. The caller owns *out. */
 sb_status sb_recipe_canonical(const struct sb_recipe *r, char **out);
 
 /* An option's value as text, as sb_recipe_write gives it. */
@@ -93,7 +103,7 @@ sb_status sb_recipe_get(const struct sb_recipe *r, const char *name,
                         char out[SB_OPTION_VALUE]);
 
 /* SB_OK when a run of recipe a may be resumed with b; SB_EARG names the first difference
- * among the options that change results. */
+ * among the options that change results. What is open may become the same. */
 sb_status sb_recipe_same(const struct sb_recipe *a, const struct sb_recipe *b);
 
 /* Every option with its default, range and help, for people. The caller owns *out. */

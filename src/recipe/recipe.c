@@ -213,7 +213,7 @@ static void put_recipe(struct writer *w, const struct sb_recipe *r, bool comment
         if (comments)
             put(w, "# %s\n", o->help);
         sb_option_format(o, (const char *)&r->config + o->offset, value);
-        put(w, "%s =%s%s\n", key_of(o), value[0] ? " " : "", value);
+        put(w, "%s =%s%s\n", key_of(o), value[0] ? " " : "", r->open[i] ? "auto" : value);
     }
 }
 
@@ -223,8 +223,13 @@ static void put_list(struct writer *w)
     const struct sb_option *o;
     for (size_t i = 0; (o = sb_option_at(i)); i++) {
         put_section(w, i);
-        put(w, "%s =%s%s\n        %s\n", key_of(o), o->initial[0] ? " " : "", o->initial,
-            o->help);
+        bool automatic = o->flags & SB_OPTION_AUTO,
+             word = strcmp(o->initial, "auto") == 0;
+        put(w, "%s =%s%s\n        %s\n", key_of(o), o->initial[0] ? " " : "",
+            automatic ? "auto" : o->initial, o->help);
+        if (automatic && !word)
+            put(w, "        auto: %s for images, by the number of rows for tables\n",
+                o->initial);
         sb_option_expected(o, expected, sizeof expected);
         if (strcmp(o->name, "method.name") == 0) {
             for (size_t k = 0; sb_method_at(k); k++)

@@ -69,7 +69,7 @@ static sb_status check_recipe(const struct sb_trainer *t)
         return st;
     st = read_recipe(path, &then);
     if (st == SB_OK)
-        st = sb_recipe_diff(path, then, t->options->canonical);
+        st = sb_recipe_diff(path, then, t->canonical);
     sb_free(then);
     return st;
 }

@@ -152,6 +152,8 @@ static sb_status print_plan(FILE *f, const struct sb_trainer *t, double dense_ru
             t->source.normal.channels, t->source.train.height, t->source.train.width,
             d->targets ? d->target_count : d->classes,
             d->targets ? d->target_count == 1 ? "target" : "targets" : "classes");
+    if (t->chosen[0])
+        fprintf(f, "chosen for the data: %s\n\n", t->chosen);
     print_layers(f, n);
     if (kind[SB_STAGE_PRUNED].used)
         fprintf(f,
@@ -175,8 +177,8 @@ static sb_status print_plan(FILE *f, const struct sb_trainer *t, double dense_ru
     return st;
 }
 
-sb_status sb_run_plan(const struct sb_env *env, const struct sb_config *c,
-                      const struct sb_method *m, struct sb_progress *progress, char **out)
+sb_status sb_run_plan(const struct sb_env *env, const struct sb_recipe *recipe,
+                      struct sb_progress *progress, char **out)
 {
     struct sb_run_options o = {.progress = progress};
     struct sb_env alone = *env; /* steps are counted by the clock: each on its own */
@@ -187,7 +189,7 @@ sb_status sb_run_plan(const struct sb_env *env, const struct sb_config *c,
     double dense_run = 0.0;
     *out = NULL;
     alone.comm = NULL;
-    sb_status st = sb_trainer_open(&t, &alone, c, m, &o);
+    sb_status st = sb_trainer_open(&t, &alone, recipe, &o);
     if (st == SB_OK)
         st = measure(&t, kind);
     if (st == SB_OK)

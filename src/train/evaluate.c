@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "data/columns.h"
 #include "figures/conformal.h"
@@ -33,7 +34,7 @@ sb_status sb_trainer_model(const struct sb_trainer *t, const struct sb_trained *
     struct sb_model_info info = {
         .arch = t->config->model.arch,
         .method = t->method->name,
-        .recipe = t->options->canonical ? t->options->canonical : "",
+        .recipe = t->canonical,
         .channels = t->source.normal.channels,
         .height = d->height,
         .width = d->width,
@@ -213,7 +214,11 @@ static sb_status test_members(struct sb_trainer *t, struct sb_run_result *out)
         if (!out->member)
             st = sb_fail(SB_ENOMEM, "no memory for %u members", model.members);
     }
-    if (st == SB_OK)
+    const struct sb_figures none = sb_figures_none(t->net.arch.likelihood);
+    out->ensemble = none;
+    for (uint32_t i = 0; st == SB_OK && i < out->members; i++)
+        out->member[i] = none;
+    if (st == SB_OK && job.n > 0)
         st = judge(t, &model, &job, sampling_of(t), out->member, &out->ensemble, NULL);
     sb_model_fini(&model);
     return st;
@@ -240,8 +245,78 @@ static sb_status fill_costs(const struct sb_trainer *t, struct sb_run_result *ou
     return sb_trainer_dense_run(t, &out->dense_run_flops);
 }
 
+/* The class that most training examples have: what its share of the test part is. */
+static double usual_share(const struct sb_trainer *t)
+{
+    const struct sb_source *s = &t->source;
+    const struct sb_dataset *d = s->test_clean.data;
+    uint64_t hits = 0, *count = sb_calloc(s->train.classes, sizeof *count);
+    uint32_t usual = 0;
+    for (uint32_t i = 0; count && i < s->part.train_count; i++) {
+        uint32_t k = s->train.labels[s->part.train[i]];
+        count[k]++;
+        usual = count[k] > count[usual] ? k : usual;
+    }
+    for (uint32_t i = 0; i < s->tests; i++)
+        hits += d->labels[s->test_index ? s->test_index[i] : i] == usual;
+    sb_free(count);
+    return (double)hits / s->tests;
+}
+
+/* The rmse of always saying the mean of the training part, as figures have it: the mean over
+ * targets. */
+static double mean_rmse(const struct sb_trainer *t)
+{
+    const struct sb_source *s = &t->source;
+    const struct sb_dataset *d = s->test_clean.data;
+    double all = 0.0;
+    for (uint32_t k = 0; k < d->target_count; k++) {
+        double sum = 0.0;
+        for (uint32_t i = 0; i < s->tests; i++) {
+            size_t at = s->test_index ? s->test_index[i] : i;
+            double miss =
+                (double)d->targets[at * d->target_count + k] - (double)s->scale.mean[k];
+            sum += miss * miss;
+        }
+        all += sqrt(sum / s->tests);
+    }
+    return all / d->target_count;
+}
+
+static void warn_if_useless_outcomes(const struct sb_trainer *t,
+                                     const struct sb_run_result *r)
+{
+    double rmse = r->ensemble.value[SB_OUTCOMES_RMSE], usual = mean_rmse(t);
+    if (rmse >= usual)
+        sb_log_write(
+            t->env->log, SB_LOG_WARN,
+            "the ensemble's rmse on the test part is %.4g; always saying the mean "
+            "of the training part has %.4g: it has learned nothing of use",
+            rmse, usual);
+}
+
+/* A model that has learned nothing looks like one that has: 0.9 of a class is 0.9. */
+static void warn_if_useless_classes(const struct sb_trainer *t,
+                                    const struct sb_run_result *r)
+{
+    double usual = usual_share(t), accuracy = r->ensemble.value[SB_CLASSES_ACC];
+    if (accuracy <= usual)
+        sb_log_write(t->env->log, SB_LOG_WARN,
+                     "the ensemble is right in %.4f of the test part; always saying the "
+                     "most frequent class of the training part is right in %.4f: it has "
+                     "learned nothing of use%s",
+                     accuracy, usual,
+                     t->config->train.class_weights == SB_CONFIG_UNWEIGHTED
+                         ? " by that measure (for rare classes see train.class_weights)"
+                         : "");
+}
+
 sb_status sb_trainer_test(struct sb_trainer *t, struct sb_run_result *out)
 {
     sb_status st = test_members(t, out);
+    if (st == SB_OK && t->source.tests > 0 && t->source.train.targets)
+        warn_if_useless_outcomes(t, out);
+    else if (st == SB_OK && t->source.tests > 0)
+        warn_if_useless_classes(t, out);
     return st == SB_OK ? fill_costs(t, out) : st;
 }

@@ -14,7 +14,7 @@
 
 /* ---- checkpoints --------------------------------------------------------------------- */
 
-enum { VALUES = 15 };
+enum { VALUES = 18 };
 
 static void list_values(struct sb_trainer *t, struct sb_checkpoint_value v[VALUES])
 {
@@ -31,6 +31,9 @@ static void list_values(struct sb_trainer *t, struct sb_checkpoint_value v[VALUE
         {"images", &p->images, NULL},
         {"flops", NULL, &p->flops},
         {"halvings", &p->halvings, NULL},
+        {"skipped", &p->skipped, NULL},
+        {"waited", &p->waited, NULL},
+        {"waited_for", NULL, &p->waited_for},
         {"growth_batches", &t->growth.count, NULL},
         {"loss_sum", NULL, &p->loss_sum},
         {"seconds", NULL, &p->seconds},
@@ -49,7 +52,7 @@ static struct sb_checkpoint describe(struct sb_trainer *t,
                                      struct sb_growth_arrays *sums)
 {
     return (struct sb_checkpoint){
-        .recipe = t->options->canonical,
+        .recipe = t->canonical,
         .data = t->data,
         .force = t->options->force,
         .net = &t->net,
@@ -192,7 +195,7 @@ static sb_status resume(struct sb_trainer *t)
 sb_status sb_trainer_begin_files(struct sb_trainer *t)
 {
     const struct sb_run_options *o = t->options;
-    char path[SB_RUN_PATH];
+    char path[SB_RUN_PATH], *text = NULL;
     bool go_on = false;
     sb_status st = sb_together_writes(t) ? sb_trainer_enter_directory(t, &go_on) : SB_OK;
     if (st == SB_OK)
@@ -208,7 +211,12 @@ sb_status sb_trainer_begin_files(struct sb_trainer *t)
     st = sb_trainer_cut_records(t); /* not yet a checkpoint: from the start */
     if (st == SB_OK)
         st = sb_run_path(t->options->out, "recipe.ini", path);
-    return st == SB_OK ? sb_file_put(path, o->recipe, strlen(o->recipe)) : st;
+    if (st == SB_OK)
+        st = sb_recipe_write(&t->recipe, false, &text);
+    if (st == SB_OK)
+        st = sb_file_put(path, text, strlen(text));
+    sb_free(text);
+    return st;
 }
 
 /* ---- the end ------------------------------------------------------------------------- */
@@ -261,7 +269,7 @@ sb_status sb_trainer_write_results(struct sb_trainer *t, const struct sb_run_res
         sb_json_real(r->training_flops / r->dense_run_flops), "dense_run_epochs",
         (json_int_t)t->schedule.dense_epochs, "training_runs",
         (json_int_t)t->schedule.trainings, "seed", (json_int_t)t->config->train.seed,
-        "epochs", (json_int_t)t->schedule.total_epochs, "ece_bins",
+        "epochs", (json_int_t)(t->schedule.total_epochs - t->at.skipped), "ece_bins",
         (json_int_t)t->config->eval.bins);
     json_t *data = NULL;
     sb_status st = j ? sb_run_path(t->options->out, "results.json", path)

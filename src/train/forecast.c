@@ -54,15 +54,15 @@ static struct traffic count_traffic(const struct sb_net *n)
 /* ---- measuring ------------------------------------------------------------------------ */
 
 /* A step of so many images; *traffic and *steps of the recipe's. */
-static sb_status measure_share(const struct sb_env *env, const struct sb_config *c,
-                               const struct sb_method *m, const struct sb_run_options *o,
-                               struct row *r, uint64_t *done, struct traffic *traffic)
+static sb_status measure_share(const struct sb_env *env, const struct sb_recipe *recipe,
+                               const struct sb_run_options *o, struct row *r,
+                               uint64_t *done, struct traffic *traffic)
 {
-    struct sb_config part = *c;
+    struct sb_recipe part = *recipe;
     struct sb_trainer t;
     struct sb_measured time = {0};
-    part.train.batch = r->share;
-    sb_status st = sb_trainer_open(&t, env, &part, m, o);
+    part.config.train.batch = r->share;
+    sb_status st = sb_trainer_open(&t, env, &part, o);
     if (st == SB_OK)
         st = sb_measure_network(&t, t.schedule.stage[t.schedule.stages - 1].support);
     if (st == SB_OK)
@@ -87,13 +87,13 @@ static void add_exchanges(struct row *r, const struct traffic *t,
             (2.0 * others * t->dense / rate + 2.0 * t->layers * gather) / delta_t;
 }
 
-static sb_status measure(const struct sb_env *env, const struct sb_config *c,
-                         const struct sb_method *m, struct sb_progress *progress,
-                         struct row *row, size_t rows, const struct sb_network *network,
-                         struct traffic *traffic)
+static sb_status measure(const struct sb_env *env, const struct sb_recipe *recipe,
+                         struct sb_progress *progress, struct row *row, size_t rows,
+                         const struct sb_network *network, struct traffic *traffic)
 {
     const struct sb_run_options o = {.progress = progress};
-    bool moves = m->support == SB_SUPPORT_PRUNE_GROW;
+    bool moves = recipe->method->support == SB_SUPPORT_PRUNE_GROW;
+    double delta_t = moves ? recipe->config.method.delta_t : 0.0;
     uint64_t done = 0;
     sb_status st = SB_OK;
     uint64_t images = 0;
@@ -101,9 +101,9 @@ static sb_status measure(const struct sb_env *env, const struct sb_config *c,
         images += SB_MEASURE_STEPS * (uint64_t)row[i].share;
     sb_progress_begin(progress, "measure", 0, images);
     for (size_t i = 0; st == SB_OK && i < rows; i++) {
-        st = measure_share(env, c, m, &o, &row[i], &done, traffic);
+        st = measure_share(env, recipe, &o, &row[i], &done, traffic);
         if (st == SB_OK && row[i].ranks > 1)
-            add_exchanges(&row[i], traffic, network, moves ? c->method.delta_t : 0.0);
+            add_exchanges(&row[i], traffic, network, delta_t);
     }
     return st == SB_OK ? sb_progress_end(progress) : st;
 }
@@ -164,16 +164,17 @@ struct forecast {
     double steps;
 };
 
-static void print_forecast(FILE *f, const struct sb_env *env, const struct sb_config *c,
-                           const struct sb_method *m, const struct forecast *p)
+static void print_forecast(FILE *f, const struct sb_env *env,
+                           const struct sb_recipe *recipe, const struct forecast *p)
 {
+    const struct sb_config *c = &recipe->config;
     const struct traffic *t = p->traffic;
     double busy = 0.0;
     fprintf(f,
             "forecast for method %s, architecture %s, batch %u, %d threads a rank, %s "
             "kernels, %.3g Gb/s, latency %.0f us\n",
-            m->name, c->model.arch, c->train.batch, env->threads, env->kernels->name,
-            1e-9 * p->network->bits, 1e6 * p->network->latency);
+            recipe->method->name, c->model.arch, c->train.batch, env->threads,
+            env->kernels->name, 1e-9 * p->network->bits, 1e6 * p->network->latency);
     fprintf(f,
             "exchanged each step: gradients of %u layers, %.2f MB; sums of %u batch "
             "norms, %.1f kB a rank\n\n",
@@ -207,27 +208,26 @@ static sb_status list_rows(const struct sb_config *c, const uint32_t *ranks, siz
     return SB_OK;
 }
 
-static sb_status count_steps(const struct sb_env *env, const struct sb_config *c,
-                             const struct sb_method *m, double *out)
+static sb_status count_steps(const struct sb_env *env, const struct sb_recipe *recipe,
+                             double *out)
 {
     const struct sb_run_options o = {0};
     struct sb_trainer t;
-    sb_status st = sb_trainer_open(&t, env, c, m, &o);
+    sb_status st = sb_trainer_open(&t, env, recipe, &o);
     *out = st == SB_OK ? (double)t.schedule.total_steps : 0.0;
     sb_trainer_close(&t);
     return st;
 }
 
-static sb_status write_text(const struct sb_env *env, const struct sb_config *c,
-                            const struct sb_method *m, const struct forecast *p,
-                            char **out)
+static sb_status write_text(const struct sb_env *env, const struct sb_recipe *recipe,
+                            const struct forecast *p, char **out)
 {
     char *text = NULL;
     size_t size = 0;
     FILE *f = open_memstream(&text, &size);
     if (f) {
         locale_t before = sb_numeric_begin();
-        print_forecast(f, env, c, m, p);
+        print_forecast(f, env, recipe, p);
         sb_numeric_end(before);
         fclose(f);
         *out = sb_malloc(size + 1, 1);
@@ -238,30 +238,31 @@ static sb_status write_text(const struct sb_env *env, const struct sb_config *c,
     return *out ? SB_OK : sb_fail(SB_ENOMEM, "no memory for the forecast's text");
 }
 
-sb_status sb_run_forecast(const struct sb_env *env, const struct sb_config *c,
-                          const struct sb_method *m, struct sb_progress *progress,
-                          const uint32_t *ranks, size_t count,
-                          const struct sb_network *network, char **out)
+sb_status sb_run_forecast(const struct sb_env *env, const struct sb_recipe *recipe,
+                          struct sb_progress *progress, const uint32_t *ranks,
+                          size_t count, const struct sb_network *network, char **out)
 {
-    struct traffic traffic;
+    struct sb_recipe fitted = *recipe;
+    struct traffic traffic = {0};
     struct sb_env alone = *env; /* a rank's share is one process' here */
     struct forecast p = {.rows = count + 1, .traffic = &traffic, .network = network};
     *out = NULL;
     if (!(network->bits > 0.0) || !isfinite(network->bits) || !(network->latency >= 0.0))
         return sb_fail(SB_EARG,
                        "a network has a rate above 0 and a latency of at least 0");
-    struct row *row = sb_calloc(p.rows, sizeof *row);
-    sb_status st =
-        row ? list_rows(c, ranks, count, row)
-            : sb_fail(SB_ENOMEM, "no memory for a forecast of %zu rows", count);
     alone.comm = NULL;
+    sb_status st = sb_run_fit(&alone, &fitted);
+    struct row *row = sb_calloc(p.rows, sizeof *row);
     if (st == SB_OK)
-        st = count_steps(&alone, c, m, &p.steps);
+        st = row ? list_rows(&fitted.config, ranks, count, row)
+                 : sb_fail(SB_ENOMEM, "no memory for a forecast of %zu rows", count);
     if (st == SB_OK)
-        st = measure(&alone, c, m, progress, row, p.rows, network, &traffic);
+        st = count_steps(&alone, &fitted, &p.steps);
+    if (st == SB_OK)
+        st = measure(&alone, &fitted, progress, row, p.rows, network, &traffic);
     p.row = row;
     if (st == SB_OK)
-        st = write_text(env, c, m, &p, out);
+        st = write_text(env, &fitted, &p, out);
     sb_free(row);
     return st;
 }

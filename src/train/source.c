@@ -44,6 +44,13 @@ sb_status sb_source_find(const struct sb_config *c, const char *name, char *path
     size_t n = cut_dirs(list, dirs);
     if (c->data.last_dir && n < MAX_DIRS)
         dirs[n++] = c->data.last_dir;
+    sb_status st = sb_data_find(name, dirs, n, path, size);
+    const char *slash = strrchr(name, '/');
+    if (st == SB_OK || !slash || !slash[1])
+        return st;
+    /* A run remembers where its data was. Elsewhere it is still called the same. */
+    if (sb_data_find(slash + 1, dirs, n, path, size) == SB_OK)
+        return SB_OK;
     return sb_data_find(name, dirs, n, path, size);
 }
 
@@ -66,6 +73,11 @@ static sb_status open_train(struct sb_source *s, const struct sb_config *c,
                      "data.group = %s: %s is no table as text; only those have columns "
                      "by name",
                      c->data.group, path);
+    if (st == SB_OK && c->data.weight[0] && !s->train.weights)
+        st = sb_fail(SB_EARG,
+                     "data.weight = %s: %s is neither a table as text nor a set of NumPy "
+                     "arrays by name",
+                     c->data.weight, path);
     return st;
 }
 
@@ -97,12 +109,18 @@ static sb_status open_test(struct sb_source *s, const struct sb_config *c,
     return st;
 }
 
-static sb_status open_sets(struct sb_source *s, const struct sb_config *c)
+static sb_status open_sets(struct sb_source *s, const struct sb_env *env,
+                           const struct sb_config *c)
 {
     char found[4096];
     const char *path = c->data.set_path ? c->data.set_path : found;
     sb_status st =
         c->data.set_path ? SB_OK : sb_source_find(c, c->data.set, found, sizeof found);
+    if (st == SB_OK && !c->data.set_path && strchr(c->data.set, '/') &&
+        strcmp(path, c->data.set) != 0)
+        sb_log_write(env->log, SB_LOG_WARN,
+                     "there is no data set at %s; the one of that name at %s is used",
+                     c->data.set, path);
     if (st == SB_OK)
         st = open_train(s, c, path);
     return st == SB_OK ? open_test(s, c, path) : st;
@@ -140,16 +158,16 @@ static sb_status keep_aside(struct sb_source *s, const struct sb_config *c)
     sb_status st = sb_indices_init(&aside, &s->train, &o);
     if (st != SB_OK)
         return st;
-    if (aside.validation_count == 0)
+    if (aside.validation_count == 0 && c->data.test_share > 0)
         st = sb_fail(SB_EARG,
                      "%s has %u examples, of which data.test_share = %g leaves none for "
-                     "the test",
+                     "the test; say 0 if there is to be none",
                      s->train.path, s->train.n, c->data.test_share);
-    if (st == SB_OK)
-        st = sb_source_split(s, c, aside.train, aside.train_count);
+    s->rest = aside.train;
+    s->rests = aside.train_count;
     s->test_index = aside.valid;
     s->tests = aside.validation_count;
-    aside.valid = NULL;
+    aside.train = aside.valid = NULL;
     sb_indices_fini(&aside);
     return st;
 }
@@ -192,18 +210,37 @@ static sb_status normalise(struct sb_source *s, const struct sb_env *env,
                                  s->part.train_count);
 }
 
-sb_status sb_source_open(struct sb_source *s, const struct sb_env *env,
-                         const struct sb_config *c)
+sb_status sb_source_begin(struct sb_source *s, const struct sb_env *env,
+                          const struct sb_config *c, struct sb_facts *facts)
 {
     *s = (struct sb_source){0};
-    sb_status st = open_sets(s, c);
-    bool apart = s->test.path != NULL;
+    sb_status st = open_sets(s, env, c);
     if (st == SB_OK) {
         warn_of_columns(&s->train, env);
         tell_task(&s->train, env, c);
     }
-    if (st == SB_OK)
-        st = apart ? sb_source_split(s, c, NULL, s->train.n) : keep_aside(s, c);
+    s->whole = s->test.path == NULL;
+    if (st == SB_OK && s->whole)
+        st = keep_aside(s, c);
+    if (st != SB_OK)
+        return st;
+    uint32_t rows = s->whole ? s->rests : s->train.n, limit = c->train.limit;
+    *facts = (struct sb_facts){
+        .table = sb_dataset_tabular(&s->train),
+        .grouped = s->train.groups != NULL,
+        .rows = limit > 0 && limit < rows ? limit : rows,
+        .columns = s->train.channels,
+        .classes = s->train.classes,
+        .usual = sb_indices_usual(&s->train),
+    };
+    return SB_OK;
+}
+
+sb_status sb_source_prepare(struct sb_source *s, const struct sb_env *env,
+                            const struct sb_config *c)
+{
+    sb_status st = s->whole ? sb_source_split(s, c, s->rest, s->rests)
+                            : sb_source_split(s, c, NULL, s->train.n);
     if (st == SB_OK)
         st = sb_source_encode(s, env, c);
     if (st == SB_OK)
@@ -211,12 +248,14 @@ sb_status sb_source_open(struct sb_source *s, const struct sb_env *env,
     if (st == SB_OK && s->train.targets)
         st = sb_target_scale_init(&s->scale, &s->train, s->part.train,
                                   s->part.train_count);
+    if (st == SB_OK)
+        st = sb_source_weigh(s, c->train.class_weights == SB_CONFIG_BALANCED);
     if (st != SB_OK)
         return st;
     if (c->data.augment == SB_CONFIG_CROP_FLIP)
         s->augment = (struct sb_augment){.pad = c->data.pad, .flip = true};
     s->train_clean = (struct sb_batch_source){.data = &s->train, .normal = &s->normal};
-    s->test_clean = (struct sb_batch_source){.data = apart ? &s->test : &s->train,
+    s->test_clean = (struct sb_batch_source){.data = s->whole ? &s->train : &s->test,
                                              .normal = &s->normal};
     s->validation = s->train_clean;
     s->validation.seed = c->train.seed;
@@ -240,6 +279,14 @@ uint32_t sb_source_outputs(const struct sb_source *s, const struct sb_config *c)
            sb_likelihood_row(sb_source_likelihood(s, c))->outputs;
 }
 
+sb_status sb_source_open(struct sb_source *s, const struct sb_env *env,
+                         const struct sb_config *c)
+{
+    struct sb_facts facts;
+    sb_status st = sb_source_begin(s, env, c, &facts);
+    return st == SB_OK ? sb_source_prepare(s, env, c) : st;
+}
+
 void sb_source_fini(struct sb_source *s)
 {
     if (!s)
@@ -250,6 +297,8 @@ void sb_source_fini(struct sb_source *s)
     sb_free(s->test_index);
     sb_free(s->calibration);
     sb_target_scale_fini(&s->scale);
+    sb_free(s->rest);
+    sb_free(s->weight);
     sb_normalise_fini(&s->normal);
     *s = (struct sb_source){0};
 }

@@ -11,6 +11,7 @@
 #include "data/split.h"
 #include "data/targets.h"
 #include "nn/likelihood.h"
+#include "recipe/auto.h"
 #include "recipe/config.h"
 
 struct sb_source {
@@ -22,6 +23,12 @@ struct sb_source {
     uint32_t *calibration; /* [calibrations] of train: chooses nothing, see
                               figures/conformal.h; owned */
     uint32_t calibrations; /* 0: none */
+    uint32_t
+        *rest; /* [rests] owned: of train, what is not kept for the test; NULL: all */
+    uint32_t rests;
+    bool whole;    /* the test examples, if there are any, are some of train's */
+    float *weight; /* [train.n] owned: what a row's loss is multiplied with, 1 in the mean
+                      over the training part; NULL: with nothing */
     struct sb_normalise normal;
     struct sb_target_scale scale; /* of continuous outcomes; count 0: classes */
     struct sb_augment augment;    /* of training batches */
@@ -51,8 +58,19 @@ sb_status sb_source_split(struct sb_source *s, const struct sb_config *c,
 sb_status sb_source_encode(struct sb_source *s, const struct sb_env *env,
                            const struct sb_config *c);
 
+/* Of sb_source_prepare: s->weight, from the rows' own weights and, balanced, such that every
+ * class of the training part counts the same. */
+sb_status sb_source_weigh(struct sb_source *s, bool balanced);
+
 /* The views point into s: it must not move. The caller calls sb_source_fini, also after a
- * failure. */
+ * failure. In two steps: opening, after which the recipe can be fitted to the facts; then
+ * validation part, features and normalisation, as the fitted recipe says. */
+sb_status sb_source_begin(struct sb_source *s, const struct sb_env *env,
+                          const struct sb_config *c, struct sb_facts *facts);
+sb_status sb_source_prepare(struct sb_source *s, const struct sb_env *env,
+                            const struct sb_config *c);
+
+/* Both, for a recipe that is fitted. */
 sb_status sb_source_open(struct sb_source *s, const struct sb_env *env,
                          const struct sb_config *c);
 void sb_source_fini(struct sb_source *s);

@@ -20,6 +20,7 @@ struct sb_open_options sb_source_options(const struct sb_config *c, enum sb_spli
         .label = c->data.label,
         .ignore = c->data.ignore,
         .group = c->data.group,
+        .weight = split == SB_SPLIT_TRAIN ? c->data.weight : NULL,
         .header = header[c->data.header],
         .impute = c->data.missing == SB_CONFIG_IMPUTE,
     };

@@ -28,6 +28,9 @@ struct sb_position {
     uint64_t trajectory_bytes;    /* ... and of trajectory.npy */
     uint64_t images;              /* trained on, over all runs */
     uint64_t halvings;            /* of this run's learning rates, see divergence.c */
+    uint64_t skipped;             /* epochs that patience left out, see patience.c ... */
+    uint64_t waited;              /* ... validations since the best of this phase ... */
+    double waited_for;            /* ... and its figure; NAN: none yet */
     double flops;                 /* of training, over all stages */
     double loss_sum;              /* of this epoch's batches */
     double seconds;               /* spent in training and validation */
@@ -35,9 +38,12 @@ struct sb_position {
 
 struct sb_trainer {
     const struct sb_env *env;
-    const struct sb_config *config;
+    struct sb_recipe recipe;        /* fitted to the data */
+    const struct sb_config *config; /* the recipe's, like method: t must not move */
     const struct sb_method *method;
     const struct sb_run_options *options;
+    char *chosen;    /* owned: what fitting it chose, for people */
+    char *canonical; /* owned: the recipe as far as it changes results */
     struct sb_schedule schedule;
     struct sb_source source;
     struct sb_loader *loader; /* owned */
@@ -51,6 +57,7 @@ struct sb_trainer {
     bool has_best;
     struct sb_trained kept; /* what later stages rewind to */
     bool has_kept;
+    float *row_weight;     /* [batch] owned: of the batch at hand; NULL: none */
     struct sb_trained now; /* memory to judge the network as it is */
     struct sb_position at;
     float *score; /* [targets, or 1][calibrations] owned: of the finished ensemble on its
@@ -61,11 +68,15 @@ struct sb_trainer {
     double began, saved; /* clock: start of this process' part, last checkpoint */
 };
 
-/* Opens the data and plans the network. Close always. */
+/* Opens the data, fits the resolved recipe to it and plans the network. Close always. */
 sb_status sb_trainer_open(struct sb_trainer *t, const struct sb_env *env,
-                          const struct sb_config *c, const struct sb_method *m,
-                          const struct sb_run_options *o);
+                          const struct sb_recipe *recipe, const struct sb_run_options *o);
 void sb_trainer_close(struct sb_trainer *t);
+
+/* Fits a resolved recipe to the data and settles its paths; *chosen, which the caller owns,
+ * says what that chose. */
+sb_status sb_trainer_fit(struct sb_recipe *r, const struct sb_env *env,
+                         const struct sb_facts *facts, char **chosen);
 
 /* The stages, from t->at to the end. */
 sb_status sb_trainer_run(struct sb_trainer *t);
@@ -148,6 +159,13 @@ sb_status sb_trainer_save(struct sb_trainer *t);        /* a checkpoint */
  * checkpoints is as it was then. */
 sb_status sb_trainer_write_epoch(struct sb_trainer *t, const char *path);
 sb_status sb_trainer_go_back(struct sb_trainer *t, const char *path);
+
+/* The figure that an epoch is chosen by, and patience looks at (nn/figures.h). */
+uint32_t sb_trainer_chooser(const struct sb_trainer *t);
+
+/* Patience: after a validation, whose figures are v, and before t->at moves to the next
+ * epoch. */
+void sb_patience_look(struct sb_trainer *t, const struct sb_figures *v);
 
 /* Divergence: before an epoch's first batch; after its last (SB_ENUMERIC: it has); and when it
  * has, SB_OK: t->at is at the beginning of the epoch again. The factor of learning rates is

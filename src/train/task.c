@@ -89,7 +89,7 @@ static sb_status take_member(struct merge *g, const char *directory, uint32_t *k
     if (st == SB_OK)
         st = sb_model_read(&m, path);
     if (st == SB_OK)
-        st = sb_recipe_diff(path, m.info.recipe, t->options->canonical);
+        st = sb_recipe_diff(path, m.info.recipe, t->canonical);
     if (st == SB_OK)
         st = sb_source_check(&t->source, path, &m.info, SB_IDENTITY_RESUME, false);
     if (st == SB_OK)
@@ -235,18 +235,17 @@ static sb_status merge_into(struct sb_trainer *t, const char *const *directory,
     return st;
 }
 
-sb_status sb_run_merge(const struct sb_env *env, const struct sb_config *c,
-                       const struct sb_method *m, const struct sb_run_options *o,
-                       const char *const *directory, uint32_t count,
-                       struct sb_run_result *out)
+sb_status sb_run_merge(const struct sb_env *env, const struct sb_recipe *recipe,
+                       const struct sb_run_options *o, const char *const *directory,
+                       uint32_t count, struct sb_run_result *out)
 {
     struct sb_trainer t;
     *out = (struct sb_run_result){0};
-    if (m->schedule != SB_SCHEDULE_PARALLEL)
+    if (recipe->method->schedule != SB_SCHEDULE_PARALLEL)
         return sb_fail(SB_EARG,
                        "%s does not train members apart: there is nothing to merge",
-                       m->name);
-    sb_status st = sb_trainer_open(&t, env, c, m, o);
+                       recipe->method->name);
+    sb_status st = sb_trainer_open(&t, env, recipe, o);
     if (st == SB_OK)
         st = merge_into(&t, directory, count, out);
     sb_trainer_close(&t);

@@ -20,7 +20,7 @@ sb_status sb_together_check(const struct sb_trainer *t)
 {
     sb_status st = same_text(t, "version of sebays", t->options->version);
     if (st == SB_OK)
-        st = same_text(t, "recipe", t->options->canonical);
+        st = same_text(t, "recipe", t->canonical);
     return st == SB_OK ? same_text(t, "data set", t->data) : st;
 }
 

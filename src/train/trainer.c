@@ -84,23 +84,39 @@ static void say_estimator(const struct sb_trainer *t)
                      t->config->model.arch);
 }
 
+/* The data, and the recipe as it suits that. */
+static sb_status open_data(struct sb_trainer *t)
+{
+    struct sb_facts facts;
+    sb_status st = sb_source_begin(&t->source, t->env, t->config, &facts);
+    if (st == SB_OK)
+        st = sb_trainer_fit(&t->recipe, t->env, &facts, &t->chosen);
+    if (st == SB_OK)
+        st = sb_recipe_canonical(&t->recipe, &t->canonical);
+    if (st == SB_OK)
+        st = sb_source_prepare(&t->source, t->env, t->config);
+    return st == SB_OK ? sb_trainer_identify(t) : st;
+}
+
 sb_status sb_trainer_open(struct sb_trainer *t, const struct sb_env *env,
-                          const struct sb_config *c, const struct sb_method *m,
-                          const struct sb_run_options *o)
+                          const struct sb_recipe *recipe, const struct sb_run_options *o)
 {
     *t = (struct sb_trainer){
-        .env = env, .config = c, .method = m, .options = o, .form = form_of(c, m)};
+        .env = env, .recipe = *recipe, .method = recipe->method, .options = o};
+    t->config = &t->recipe.config;
     t->began = t->saved = sb_trainer_clock();
-    sb_status st = sb_source_open(&t->source, env, c);
-    if (st == SB_OK && t->source.train.targets && c->train.trajectory)
+    t->at.waited_for = NAN;
+    sb_status st = open_data(t);
+    if (st == SB_OK && t->source.train.targets && t->config->train.trajectory)
         st = sb_fail(SB_EARG, "train.trajectory records probabilities of classes, and "
                               "regression has none; leave it out");
     if (st == SB_OK)
-        st = sb_trainer_identify(t);
+        t->form = form_of(t->config, t->method);
     if (st == SB_OK)
         st = sb_together_check(t);
     if (st == SB_OK)
-        st = sb_schedule_init(&t->schedule, c, m, t->source.part.train_count);
+        st = sb_schedule_init(&t->schedule, t->config, t->method,
+                              t->source.part.train_count);
     if (st == SB_OK)
         st = sb_trainer_only(t);
     if (st == SB_OK)
@@ -111,7 +127,9 @@ sb_status sb_trainer_open(struct sb_trainer *t, const struct sb_env *env,
         return st;
     say_estimator(t);
     t->trained = sb_calloc(sb_trainer_networks(t), sizeof *t->trained);
-    if (!t->trained)
+    if (t->source.weight)
+        t->row_weight = sb_calloc(t->config->train.batch, sizeof *t->row_weight);
+    if (!t->trained || (t->source.weight && !t->row_weight))
         return sb_fail(SB_ENOMEM, "no memory for %u networks", sb_trainer_networks(t));
     return SB_OK;
 }
@@ -133,6 +151,9 @@ void sb_trainer_close(struct sb_trainer *t)
     json_decref(t->identity);
     sb_free(t->data);
     sb_free(t->score);
+    sb_free(t->chosen);
+    sb_free(t->row_weight);
+    sb_free(t->canonical);
     sb_lock_release(&t->lock);
     *t = (struct sb_trainer){0};
 }
@@ -205,7 +226,8 @@ static sb_status between_batches(struct sb_trainer *t, double loss)
     double every = t->config->train.checkpoint_seconds;
     struct sb_progress *p = t->options->progress;
     sb_progress_measure(p, loss, best_accuracy(t));
-    sb_status st = sb_progress_update(p, t->at.images);
+    uint64_t skipped = t->at.skipped * t->source.part.train_count;
+    sb_status st = sb_progress_update(p, t->at.images + skipped);
     bool due = every > 0.0 && sb_trainer_clock() - t->saved >= every;
     st = sb_together_decide(t, st, &due);
     if (st == SB_OK && due)
@@ -221,18 +243,28 @@ static sb_status between_batches(struct sb_trainer *t, double loss)
                : st;
 }
 
+/* The weights of a batch's rows, as far as they are here. */
+static const float *weigh(struct sb_trainer *t, const struct sb_batch *b)
+{
+    for (uint32_t i = 0; t->row_weight && i < b->x->batch; i++)
+        t->row_weight[i] = t->source.weight[b->index[i]];
+    return t->row_weight;
+}
+
 /* One batch; *rows: what the network took for it, over all processes. */
 static sb_status train_batch(struct sb_trainer *t, const struct sb_batch *b,
                              struct sb_step_options *o, uint32_t *rows, double *loss)
 {
     uint32_t first, n;
     struct sb_truth truth = {.label = b->labels, .target = b->targets};
+    const float *weight = weigh(t, b);
     struct sb_fed fed =
         sb_feeder_run(&t->feeder, t->env, o->seed, o->run, o->number, b->x, &truth);
     *rows = sb_form_rows(&t->form, b->count);
     n = sb_net_share_of(&t->net, *rows, &first);
     if (t->net.spread)
         fed = sb_feeder_share(&t->feeder, fed, first, n);
+    fed.truth.weight = weight; /* where forms leave rows as they are */
     o->rows = *rows;
     return sb_train_step(t->env, &t->net, fed.rows, &fed.truth, o, &t->growth, loss);
 }
@@ -268,13 +300,25 @@ static sb_status train_epoch(struct sb_trainer *t)
     return st == SB_OK ? sb_divergence_look(t) : st;
 }
 
+uint32_t sb_trainer_chooser(const struct sb_trainer *t)
+{
+    bool classes = t->net.arch.likelihood == SB_LIKELIHOOD_CATEGORICAL;
+    return !classes                                      ? SB_OUTCOMES_NLL
+           : t->config->train.choose == SB_CONFIG_BY_NLL ? SB_CLASSES_NLL
+                                                         : SB_CLASSES_ACC;
+}
+
 /* Keeps the network if it is the best so far of those that may become the member. */
 static sb_status choose(struct sb_trainer *t, const struct sb_figures *v)
 {
     const struct sb_stage *g = sb_trainer_stage(t);
     if (g->leaves != SB_STAGE_MEMBER || t->at.epoch < g->choose_from)
         return SB_OK;
-    if (t->has_best && !sb_figures_beats(v, &t->best.figures.of))
+    bool last = t->at.epoch + 1 == g->epochs,
+         validated = t->source.part.validation_count > 0;
+    if (validated ? t->has_best &&
+                        !sb_figures_beats(v, &t->best.figures.of, sb_trainer_chooser(t))
+                  : !last)
         return SB_OK;
     sb_status st = sb_trained_save(&t->best, &t->net);
     if (st != SB_OK)
@@ -291,6 +335,7 @@ static sb_status end_epoch(struct sb_trainer *t)
     uint64_t done = t->at.epoch + 1;
     uint32_t save_every = t->config->train.checkpoint_epochs;
     struct sb_figures v;
+    bool validated = false;
     sb_status st = SB_OK;
     if (done % t->config->train.validate_every == 0 || done == g->epochs) {
         st = sb_trainer_validate(t, &v);
@@ -298,6 +343,7 @@ static sb_status end_epoch(struct sb_trainer *t)
             st = sb_trainer_log_validation(t, &v, t->at.loss_sum / (double)t->at.batch);
         if (st == SB_OK)
             st = choose(t, &v);
+        validated = st == SB_OK;
     }
     if (st == SB_OK && g->leaves == SB_STAGE_KEPT && done == g->keep_epoch)
         st = sb_trainer_keep(t);
@@ -305,6 +351,8 @@ static sb_status end_epoch(struct sb_trainer *t)
         st = sb_trainer_log_trajectory(t);
     if (st != SB_OK)
         return st;
+    if (validated)
+        sb_patience_look(t, &v);
     t->at.epoch++;
     t->at.batch = 0;
     t->at.loss_sum = 0.0;
@@ -329,7 +377,8 @@ static sb_status begin_stage(struct sb_trainer *t, const struct sb_stage *g)
     bool first = t->at.epoch == 0 && t->at.batch == 0;
     sb_status st = first ? sb_trainer_enter(t, g) : SB_OK;
     if (st == SB_OK)
-        sb_progress_begin(t->options->progress, g->name, t->at.images,
+        sb_progress_begin(t->options->progress, g->name,
+                          t->at.images + t->at.skipped * t->source.part.train_count,
                           t->schedule.total_epochs * t->source.part.train_count);
     return st;
 }
@@ -344,10 +393,17 @@ static sb_status add_member(struct sb_trainer *t, uint32_t m)
         return st;
     t->trained_count = place + 1;
     t->has_best = false;
-    sb_log_write(
-        t->env->log, SB_LOG_INFO, "member %u of %u: epoch %llu, validation %s %.4f",
-        m + 1, t->config->method.members, (unsigned long long)t->best.figures.epoch,
-        sb_figures_chooser(&t->best.figures.of), sb_figures_chosen(&t->best.figures.of));
+    const struct sb_figures *f = &t->best.figures.of;
+    unsigned long long epoch = t->best.figures.epoch;
+    if (t->source.part.validation_count == 0)
+        sb_log_write(t->env->log, SB_LOG_INFO,
+                     "member %u of %u: epoch %llu, the last one", m + 1,
+                     t->config->method.members, epoch);
+    else
+        sb_log_write(t->env->log, SB_LOG_INFO,
+                     "member %u of %u: epoch %llu, validation %s %.4f, %s %.4f", m + 1,
+                     t->config->method.members, epoch, f->list->kind[0].key, f->value[0],
+                     f->list->kind[1].key, f->value[1]);
     return SB_OK;
 }
 
@@ -413,15 +469,18 @@ sb_status sb_trainer_dense_run(const struct sb_trainer *t, double *flops)
     return st;
 }
 
-sb_status sb_run_train(const struct sb_env *env, const struct sb_config *c,
-                       const struct sb_method *m, const struct sb_run_options *o,
-                       struct sb_run_result *out)
+sb_status sb_run_train(const struct sb_env *env, const struct sb_recipe *recipe,
+                       const struct sb_run_options *o, struct sb_run_result *out)
 {
     struct sb_trainer t;
     *out = (struct sb_run_result){0};
-    sb_status st = sb_trainer_open(&t, env, c, m, o);
+    sb_status st = sb_trainer_open(&t, env, recipe, o);
     if (st == SB_OK)
         st = sb_trainer_begin_files(&t);
+    if (st == SB_OK && t.chosen[0] && !o->resume)
+        sb_log_write(env->log, SB_LOG_INFO, "chosen for %u rows: %s",
+                     t.source.part.train_count + t.source.part.validation_count,
+                     t.chosen);
     if (st == SB_OK)
         st = sb_trainer_run(&t);
     t.at.seconds += sb_trainer_clock() - t.began;

@@ -23,13 +23,10 @@
 #include "base/progress.h"
 #include "base/status.h"
 #include "nn/figures.h"
-#include "recipe/config.h"
-#include "recipe/method.h"
+#include "recipe/options.h"
 
 struct sb_run_options {
-    const char *out;       /* run directory; created */
-    const char *recipe;    /* the resolved recipe's text, for people */
-    const char *canonical; /* only what changes results: for the model and checkpoints */
+    const char *out; /* run directory; created */
     bool resume;
     bool force;                   /* resume with other data where that can be */
     struct sb_progress *progress; /* may be NULL */
@@ -49,25 +46,28 @@ struct sb_run_result {
     double dense_run_flops; /* of one dense network, explored and exploited once */
 };
 
-/* Trains, evaluates on the test set, writes the files. SB_ECANCELED: progress asked to
+/* Trains a resolved recipe, which is fitted to the data first; evaluates on the test set,
+ * if there is one (figures are NAN else), writes the files. SB_ECANCELED: progress asked to
  * stop, and a checkpoint was written. */
-sb_status sb_run_train(const struct sb_env *env, const struct sb_config *c,
-                       const struct sb_method *m, const struct sb_run_options *o,
-                       struct sb_run_result *out);
+sb_status sb_run_train(const struct sb_env *env, const struct sb_recipe *recipe,
+                       const struct sb_run_options *o, struct sb_run_result *out);
+
 /* Makes the run of its members, each of which was trained alone into a directory: model,
  * records, figures on the test set. The model is that of a run that trained them one after the
  * other, to the bit. directory: [count], in any order. */
-sb_status sb_run_merge(const struct sb_env *env, const struct sb_config *c,
-                       const struct sb_method *m, const struct sb_run_options *o,
-                       const char *const *directory, uint32_t count,
-                       struct sb_run_result *out);
+sb_status sb_run_merge(const struct sb_env *env, const struct sb_recipe *recipe,
+                       const struct sb_run_options *o, const char *const *directory,
+                       uint32_t count, struct sb_run_result *out);
 void sb_run_result_fini(struct sb_run_result *r);
 
 /* What a run would take, as text for people: parameters, weights that exist, memory, and
  * an estimate of the time from a few real steps. The caller owns *out (sb_free). */
-sb_status sb_run_plan(const struct sb_env *env, const struct sb_config *c,
-                      const struct sb_method *m, struct sb_progress *progress,
-                      char **out);
+sb_status sb_run_plan(const struct sb_env *env, const struct sb_recipe *recipe,
+                      struct sb_progress *progress, char **out);
+
+/* Fits the resolved recipe to its data, as training would, and says where that is: paths
+ * of the recipe become such that they are right from any directory. */
+sb_status sb_run_fit(const struct sb_env *env, struct sb_recipe *recipe);
 
 /* A network between machines. */
 struct sb_network {
@@ -77,9 +77,8 @@ struct sb_network {
 
 /* What so many processes would take together, as text for people: a rank's share of the batch
  * is measured, what they exchange is counted. The caller owns *out (sb_free). */
-sb_status sb_run_forecast(const struct sb_env *env, const struct sb_config *c,
-                          const struct sb_method *m, struct sb_progress *progress,
-                          const uint32_t *ranks, size_t count,
-                          const struct sb_network *network, char **out);
+sb_status sb_run_forecast(const struct sb_env *env, const struct sb_recipe *recipe,
+                          struct sb_progress *progress, const uint32_t *ranks,
+                          size_t count, const struct sb_network *network, char **out);
 
 #endif

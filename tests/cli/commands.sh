@@ -36,7 +36,7 @@ works '[data]' options
 works '[data]' recipe good.ini
 
 "$sebays" recipe good.ini --quiet >first.ini
-grep -q '^exploit_epochs = 125$' first.ini || fault 'bays does not imply 125 epochs'
+grep -q '^exploit_epochs = auto$' first.ini || fault 'epochs do not wait for the data'
 "$sebays" recipe first.ini --quiet >second.ini
 cmp first.ini second.ini || fault 'a resolved recipe does not resolve to itself'
 "$sebays" recipe good.ini --quiet --set train.batch=7 --set=train.seed=9 >set.ini

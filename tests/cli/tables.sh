@@ -53,16 +53,16 @@ refused()
 
 # One file: a fifth of each class is kept for the test, whatever the seed.
 cp "$tables/iris.csv" iris.csv
-recipe one 'set = iris.csv' 'split = stratified'
+recipe one 'set = iris.csv' 'split = stratified' 'validation = 0.1'
 learns one 85
 "$sebays" plan one.ini >out 2>err || fault "plan: $(cat err)"
 grep -q '^data: 108 training, 12 validation, 30 test examples of 4 x 1 x 1, 3 classes$' out ||
     fault "plan: $(sed -n 2p out)"
 recipe plain 'set = iris.csv' # sorted by class, and nobody says how to split
 learns plain 85
-recipe tail 'set = iris.csv' 'split = tail'
+recipe tail 'set = iris.csv' 'split = tail' 'validation = 0.1'
 refused tail 'iris.csv is sorted by class: its last 12 examples, which data.split = tail takes for validation, are of one class or all of it; say data.split = stratified'
-recipe share 'set = iris.csv' 'split = stratified' 'test_share = 0.5'
+recipe share 'set = iris.csv' 'split = stratified' 'validation = 0.1' 'test_share = 0.5'
 "$sebays" plan share.ini >out 2>err
 grep -q '^data: 67 training, 8 validation, 75 test ' out || fault "share: $(sed -n 2p out)"
 "$sebays" train one.ini --out threads --quiet --threads 3 >out 2>err || fault "$(cat err)"

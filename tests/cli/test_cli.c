@@ -97,9 +97,9 @@ static void wrong_command_lines_are_refused(void **state)
     (void)state;
     const struct cli_command *train = &cli_cmd_train;
     assert_refused(train, WORDS_OF("--quiet"),
-                   "want a RECIPE.ini; see 'sebays train --help'");
+                   "want a RECIPE.ini or DATA; see 'sebays train --help'");
     assert_refused(train, WORDS_OF("a.ini", "b.ini"),
-                   "'b.ini': want one RECIPE.ini, have 'a.ini' already");
+                   "'b.ini': want one RECIPE.ini or DATA, have 'a.ini' already");
     assert_refused(train, WORDS_OF("a.ini", "--treads", "2"),
                    "there is no option '--treads'; see 'sebays train --help'");
     assert_refused(&cli_cmd_inspect, WORDS_OF("m", "--resume"),

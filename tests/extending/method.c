@@ -49,8 +49,9 @@ static void a_row_is_enough_to_train(void **state)
         assert_int_equal(
             sb_recipe_set(&r, static_bayes.implied[i].key, static_bayes.implied[i].value),
             SB_OK);
-    struct sb_run_options o = {.out = directory, .recipe = "", .canonical = ""};
-    assert_int_equal(sb_run_train(&env, &r.config, &static_bayes, &o, &result), SB_OK);
+    r.method = &static_bayes;
+    struct sb_run_options o = {.out = directory};
+    assert_int_equal(sb_run_train(&env, &r, &o, &result), SB_OK);
     assert_int_equal(result.members, 2);
     assert_true(result.density < 1.0);
     sb_run_result_fini(&result);

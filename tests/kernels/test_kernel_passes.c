@@ -297,9 +297,9 @@ static void loss(struct trial *t, struct act_rig *r)
         double value = -1.0;
         copy_act(&r->a, &r->start);
         spoil(&r->b);
-        check_must(
-            sb_loss_softmax(&t->env, NULL, &r->a, r->label, &value, with ? &r->b : NULL),
-            t->name);
+        check_must(sb_loss_softmax(&t->env, NULL, &r->a, r->label, NULL, &value,
+                                   with ? &r->b : NULL),
+                   t->name);
         trial_quiet(t, "softmax");
         trial_keep(t, "softmax, loss", &value, sizeof value);
         trial_keep_act(t, "softmax, probabilities", &r->a);

@@ -386,9 +386,9 @@ static void softmax_refuses_labels_and_shapes(void **state)
     char sentence[96];
     check_must(sb_act_init(&z, best_env().kernels->lanes, 3, 10, 1, 1), "act");
     check_must(sb_act_init(&plane, best_env().kernels->lanes, 3, 10, 1, 2), "act");
-    refused(sb_loss_softmax(&env, NULL, &z, bad, &loss, NULL), SB_EARG,
+    refused(sb_loss_softmax(&env, NULL, &z, bad, NULL, &loss, NULL), SB_EARG,
             "softmax: image 1 has label 10 of 10 classes");
-    refused(sb_loss_softmax(&env, NULL, &plane, good, &loss, NULL), SB_EARG,
+    refused(sb_loss_softmax(&env, NULL, &plane, good, NULL, &loss, NULL), SB_EARG,
             "softmax: logits are planes of 1 x 2; want 1 x 1");
     for (int i = 0; i < 3; i++) {
         check_must(sb_act_init(&d, best_env().kernels->lanes, s[i][0], s[i][1], s[i][2],
@@ -396,11 +396,12 @@ static void softmax_refuses_labels_and_shapes(void **state)
                    "act");
         snprintf(sentence, sizeof sentence,
                  "softmax: the gradient is %u x %u; want 3 x 10", s[i][0], s[i][1]);
-        refused(sb_loss_softmax(&env, NULL, &z, good, &loss, &d), SB_EARG, sentence);
+        refused(sb_loss_softmax(&env, NULL, &z, good, NULL, &loss, &d), SB_EARG,
+                sentence);
         sb_act_fini(&d);
     }
     assert_true(loss == -1.0 && z.data[0] == 0.0f); /* nothing was touched */
-    assert_int_equal(sb_loss_softmax(&env, NULL, &z, good, &loss, NULL), SB_OK);
+    assert_int_equal(sb_loss_softmax(&env, NULL, &z, good, NULL, &loss, NULL), SB_OK);
     assert_true(fabs(loss - log(10.0)) < 1e-6);
     sb_act_fini(&z);
     sb_act_fini(&plane);

@@ -78,7 +78,7 @@ static void check_softmax(uint32_t batch, uint32_t classes, float scale)
     sb_act_load(&z, flat);
     struct loss_naive v = {batch, classes, label, naive_doubles(n), naive_doubles(n)};
     naive_read(&z, v.logit);
-    assert_int_equal(sb_loss_softmax(&env, NULL, &z, label, &loss, &d), SB_OK);
+    assert_int_equal(sb_loss_softmax(&env, NULL, &z, label, NULL, &loss, &d), SB_OK);
     double *want = naive_doubles(n);
     for (size_t i = 0; i < n; i++)
         want[i] = naive_slope(loss_objective, &v, &v.logit[i]);
@@ -116,7 +116,7 @@ static void softmax_of_large_logits(void **state)
     double loss = 0.0;
     check_must(sb_act_init(&z, env.kernels->lanes, 3, 2, 1, 1), "logits");
     sb_act_load(&z, logits[0]);
-    assert_int_equal(sb_loss_softmax(&env, NULL, &z, label, &loss, NULL), SB_OK);
+    assert_int_equal(sb_loss_softmax(&env, NULL, &z, label, NULL, &loss, NULL), SB_OK);
     assert_relative(loss, 60000.0 / 3.0, 1e-6);
     assert_true(sb_act_plane(&z, 0, 0)[0] == 1.0f && sb_act_plane(&z, 0, 1)[1] == 1.0f);
     assert_true(sb_act_plane(&z, 0, 1)[0] >= 0.0f && sb_act_plane(&z, 0, 1)[0] < 1e-37f);

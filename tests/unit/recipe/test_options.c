@@ -392,7 +392,7 @@ static void a_written_recipe_reads_back(void **state)
     }
     assert_int_equal(sb_recipe_write(&a, false, &text), SB_OK);
     assert_memory_equal(text, "[data]\nset = a b\ndir = data\n", 27);
-    assert_non_null(strstr(text, "\n\n[train]\nbatch = 128\n"));
+    assert_non_null(strstr(text, "\n\n[train]\nbatch = auto\n"));
     assert_non_null(strstr(text, "\nweight_decay = 0.00030000000000000003\n"));
     assert_non_null(strstr(text, "\nmilestones = 3 90\n"));
     assert_non_null(strstr(text, "\nmean =\n"));

@@ -30,9 +30,11 @@ static inline void put_table(const char *path, uint32_t rows)
 }
 
 static const char *const run_usual[] = {
-    "data.set=train.csv",      "model.arch=mlp-8",           "train.batch=16",
-    "method.explore_epochs=1", "method.exploit_epochs=2",    "method.delta_t=3",
-    "train.threads=1",         "train.checkpoint_seconds=0", NULL};
+    "data.set=train.csv",      "model.arch=mlp-8",
+    "train.batch=16",          "method.explore_epochs=1",
+    "method.exploit_epochs=2", "method.delta_t=3",
+    "train.threads=1",         "train.checkpoint_seconds=0",
+    "data.validation=0.1",     NULL};
 
 /* A recipe: what is usual, then the assignments up to NULL. */
 static inline struct sebays_recipe *run_recipe(const char *const *assignments)

@@ -22,7 +22,7 @@ static void begin(struct sb_trainer *t, struct sb_recipe *r, const char *method)
         assert_int_equal(sb_recipe_assign(r, settings[i]), SB_OK);
     assert_int_equal(sb_recipe_set(r, "method.name", method), SB_OK);
     assert_int_equal(sb_recipe_resolve(r), SB_OK);
-    assert_int_equal(sb_trainer_open(t, &env, &r->config, r->method, &options), SB_OK);
+    assert_int_equal(sb_trainer_open(t, &env, r, &options), SB_OK);
     t->at.step = 99;
     assert_int_equal(sb_trainer_enter(t, &t->schedule.stage[0]), SB_OK);
     assert_int_equal(t->at.step, 0);
