@@ -70,7 +70,7 @@ static void contract(const struct gradient *g, const struct sb_runs *rs,
 {
     const struct sb_kernels *k = g->env->kernels;
     const struct sb_corr *r = &g->sparse->forward;
-    float *to[2] = {part_of(b, stream, 0), part_of(b, stream, 1)};
+    float *to[] = {part_of(b, stream, 0), part_of(b, stream, 1), NULL}; /* 2 from any */
     if (r->lanes == SB_PARTIALS) {
         k->contract(rs, d->data, d->row, d->pitch, to);
     } else if (r->tile.blocks == 1) {
@@ -112,7 +112,7 @@ static void contract_flat(const struct gradient *g, const struct sb_runs *rs,
                           const struct block_sums *b, int stream)
 {
     uint32_t lanes = g->sparse->forward.lanes, shares = SB_PARTIALS / lanes;
-    float *to[2] = {part_of(b, stream, 0), part_of(b, stream, 1)};
+    float *to[] = {part_of(b, stream, 0), part_of(b, stream, 1), NULL}; /* 2 from any */
     for (uint32_t p = 0; p < shares && p < blocks; p++) {
         struct sb_runs share = *rs;
         share.single = 1;

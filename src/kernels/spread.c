@@ -195,18 +195,20 @@ static void end_piece(void *context, size_t chunk, int worker)
     const struct ending *e = context;
     const struct sb_spread *s = e->s;
     size_t begin = chunk * PIECE, n = e->n - begin < PIECE ? e->n - begin : PIECE;
-    float *sum[SB_TREE_MOST], *next = (float *)(void *)s->in + begin;
+    float *all = (float *)(void *)s->in + begin; /* [subtrees of all][e->n] */
+    size_t at[SB_TREE_MOST] = {0};               /* where those of the tree are */
     struct sb_tree tree = {.parts = 0};
+    size_t next = 0;
     for (uint32_t r = 0; r < s->comm->size; r++)
         for (uint32_t k = 0; k < s->part[r].parts; k++, next += e->n) {
             uint32_t last = tree.parts;
-            sum[last] = next;
+            at[last] = next;
             for (uint32_t m = sb_tree_push(&tree, s->part[r].part[k]); m > 0; m--, last--)
-                add(sum[last - 1], sum[last], n);
+                add(all + at[last - 1], all + at[last], n);
         }
-    for (uint32_t last = tree.parts - 1; last > 0; last--)
-        add(sum[last - 1], sum[last], n);
-    memcpy(e->result + begin, sum[0], n * sizeof(float));
+    for (uint32_t last = tree.parts; last > 1; last--)
+        add(all + at[last - 2], all + at[last - 1], n);
+    memcpy(e->result + begin, all, n * sizeof(float));
 }
 
 sb_status sb_spread_fold(const struct sb_env *env, struct sb_spread *s, struct sb_fold *f,

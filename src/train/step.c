@@ -129,9 +129,8 @@ static sb_status allocate_gradients(struct update *u)
         if (st != SB_OK)
             return st;
     }
-    uint32_t places = sb_tree_places(n->shards.first, shards);
-    /* A process without a shard of this batch still gets the sum of all. */
-    u->gradient = sb_malloc(places > 0 ? places : 1, u->most * sizeof(float));
+    u->gradient =
+        sb_malloc(sb_tree_places(n->shards.first, shards), u->most * sizeof(float));
     return u->gradient
                ? SB_OK
                : sb_fail(SB_ENOMEM, "no memory for a dense gradient of %zu weights",
@@ -177,7 +176,7 @@ sb_status sb_train_step(const struct sb_env *env, struct sb_net *n,
     sb_net_set_input(n, x);
     if (o->rows > 0)
         sb_net_set_rows(n, o->rows);
-    pass.image = sb_shards_row(&n->shards);
+    pass.image = n->shards.first * n->shards.width;
     sb_status st = sb_net_forward(env, n, &pass);
     if (st == SB_OK)
         st = sb_net_loss(env, n, truth, loss);
