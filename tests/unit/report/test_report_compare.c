@@ -192,9 +192,11 @@ static void as_csv(void **state)
         SB_COMPARE_CSV,
         "data,arch,method,members,sparsity,runs,acc,acc_sd,nll,nll_sd,ece,ece_sd,cacc,"
         "cacc_sd,cnll,cnll_sd,cece,cece_sd,cost,cost_sd,training_runs,training_runs_sd,"
-        "seconds,seconds_sd,rmse,rmse_sd,mae,mae_sd,crps,crps_sd,paper_acc,paper_nll,paper_ece,paper_cacc,paper_cnll,paper_"
+        "seconds,seconds_sd,rmse,rmse_sd,mae,mae_sd,crps,crps_sd,paper_acc,paper_nll,"
+        "paper_ece,paper_cacc,paper_cnll,paper_"
         "cece,paper_cost\r\n"
-        "\"cifar10\",\"wrn-28-10\",dnn,1,0,1,0.961,,0.15,,0.02,,0.76,,1,,0.15,,1,,,,90,,,,,,,,"
+        "\"cifar10\",\"wrn-28-10\",dnn,1,0,1,0.961,,0.15,,0.02,,0.76,,1,,0.15,,1,,,,90,,,"
+        ",,,,,"
         "0.96,0.159,0.023,0.761,1.05,0.153,\r\n"
         "\"cifar10\",\"wrn-28-10\",sebays,3,0.8,2,0.963,0.001414213562,0.125,"
         "0.007071067812,0.01,0,0.78,0.01414213562,0.8,0,0.08,0.01414213562,0.5,0,,,90,"
