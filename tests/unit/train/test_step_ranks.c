@@ -110,7 +110,8 @@ static void *train(void *context)
                                     .batches = 1};
         r->st = fill(r, i, &x, label);
         if (r->st == SB_OK)
-            r->st = sb_train_step(&env, &r->net, &x, label, &s, &growth, &r->loss[i]);
+            r->st = sb_train_step(&env, &r->net, &x, &(struct sb_truth){.label = label},
+                                  &s, &growth, &r->loss[i]);
         sb_act_fini(&x);
     }
     sb_growth_fini(&growth);
