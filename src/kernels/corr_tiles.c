@@ -12,8 +12,9 @@ uint32_t sb_corr_tiles(const struct sb_corr *r, uint32_t image_blocks,
                        uint32_t group_blocks)
 {
     const struct sb_tile *t = &r->tile;
+    if (image_blocks == 0) /* a rank whose share of a batch is empty */
+        return 0;
     uint32_t group = group_blocks ? group_blocks : image_blocks;
-    assert(group > 0);
     uint32_t deep = image_blocks / group * divide_up(group, t->blocks) +
                     divide_up(image_blocks % group, t->blocks);
     return deep * divide_up(r->grid_height, t->height) *

@@ -99,6 +99,7 @@ start()
 {
     ranks=$1 more=$2
     shift 2
+    newer || : # what the job before has left is not a sign of this one
     # shellcheck disable=SC2086
     "$@" -np "$ranks" "$sebays" train table.ini --mpi="$plugin" --out "$work/hurt" $long --quiet $more \
         >out 2>err &

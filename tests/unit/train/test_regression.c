@@ -81,7 +81,7 @@ static void any_threads_and_any_kill_give_the_same_model(void **state)
     const char *all[16];
     put_outcomes("train.csv");
     for (int i = 0; i < RUNS; i++) {
-        char whole[16], threads[16], killed[16];
+        char whole[32], threads[32], killed[32];
         snprintf(whole, sizeof whole, "whole%d", i);
         snprintf(threads, sizeof threads, "threads%d", i);
         snprintf(killed, sizeof killed, "killed%d", i);
