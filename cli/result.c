@@ -1,6 +1,7 @@
 /* result - see result.h. */
 #include "result.h"
 
+#include <math.h>
 #include <stdio.h>
 
 enum { SHOWN = 3 }; /* of the figures: the first, which chose, is compared, too */
@@ -36,7 +37,8 @@ static void print_gain(const struct sebays_result *r, uint32_t best)
                sebays_result_figure_name(r, 1));
 }
 
-void cli_result_print(const struct sebays_result *r, uint32_t first, const char *out)
+/* Members, numbered from first, and the ensemble. */
+static void print_figures(const struct sebays_result *r, uint32_t first)
 {
     uint32_t members = sebays_result_members(r), best = 0;
     printf("%-10s", "test");
@@ -53,6 +55,15 @@ void cli_result_print(const struct sebays_result *r, uint32_t first, const char 
         print_row(r, members, "ensemble");
         print_gain(r, best);
     }
+}
+
+void cli_result_print(const struct sebays_result *r, uint32_t first, const char *out)
+{
+    uint32_t members = sebays_result_members(r);
+    if (isnan(sebays_result_figure(r, members, 0)))
+        printf("there is no test part: nothing was kept to judge the model by\n");
+    else
+        print_figures(r, first);
     printf("density %.4f, %.1f s of training, %.0f images/s\n", sebays_result_density(r),
            sebays_result_seconds(r), sebays_result_images_per_second(r));
     printf("files in %s\n", out);

@@ -122,7 +122,7 @@ refused 2 'sebays merge: say where to, with --out DIR' merge bays/0 bays/1 bays/
 refused 2 'sebays merge: bays/merged already holds a run (recipe.ini); go on with --resume, or choose another --out' \
     merge bays/0 bays/1 bays/2 --out bays/merged
 "$sebays" train bays.ini --member 1 --out other --set train.lr=0.01 --quiet >/dev/null
-refused 2 'sebays merge: other/model.safetensors: belongs to another recipe: "lr = 0.01" then, "lr = 0.1" now, in [train]; go on with the same recipe, or start anew in another directory' \
+refused 2 'sebays merge: other/model.safetensors: belongs to another recipe: "lr = 0.01" then, "lr = 0.05" now, in [train]; go on with the same recipe, or start anew in another directory' \
     merge bays/0 other bays/2 --out no
 mkdir unfinished
 cp bays/1/recipe.ini unfinished

@@ -3,7 +3,9 @@
 #
 # The model of 1, 2 and 3 ranks is that of one process, byte for byte; so is that of a job whose
 # rank was killed, taken up by another number of ranks, and then stopped and taken up by one
-# process alone. Jobs that cannot be right are refused with a sentence.
+# process alone. Jobs that cannot be right are refused with a sentence. By hand:
+#
+#     tests/dist/train.sh $PWD/build/sebays $PWD/tests/tables $PWD/build/sebays-mpich.so mpirun.mpich
 set -u
 sebays=$1 tables=$2 plugin=$3
 shift 3
