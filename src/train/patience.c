@@ -18,6 +18,14 @@ static uint32_t phase_end(const struct sb_stage *g, uint64_t epoch)
     return epoch < hold ? hold : epoch < half ? half : g->epochs;
 }
 
+uint32_t sb_trainer_chooser(const struct sb_trainer *t)
+{
+    bool classes = t->net.arch.likelihood == SB_LIKELIHOOD_CATEGORICAL;
+    return !classes                                      ? SB_OUTCOMES_NLL
+           : t->config->train.choose == SB_CONFIG_BY_NLL ? SB_CLASSES_NLL
+                                                         : SB_CLASSES_ACC;
+}
+
 static void forget(struct sb_position *at)
 {
     at->waited = 0;

@@ -300,14 +300,6 @@ static sb_status train_epoch(struct sb_trainer *t)
     return st == SB_OK ? sb_divergence_look(t) : st;
 }
 
-uint32_t sb_trainer_chooser(const struct sb_trainer *t)
-{
-    bool classes = t->net.arch.likelihood == SB_LIKELIHOOD_CATEGORICAL;
-    return !classes                                      ? SB_OUTCOMES_NLL
-           : t->config->train.choose == SB_CONFIG_BY_NLL ? SB_CLASSES_NLL
-                                                         : SB_CLASSES_ACC;
-}
-
 /* Keeps the network if it is the best so far of those that may become the member. */
 static sb_status choose(struct sb_trainer *t, const struct sb_figures *v)
 {
