@@ -75,7 +75,7 @@ int cli_ranks_fail(const char *command, const struct sebays_ranks *ranks,
  * that says why. */
 static void let_it_be_read(const struct sebays_ranks *ranks)
 {
-    const struct timespec moment = {.tv_nsec = 300 * 1000 * 1000};
+    const struct timespec moment = {.tv_nsec = 300000000L};
     if (sebays_ranks_size(ranks) > 1)
         (void)nanosleep(&moment, NULL);
 }
