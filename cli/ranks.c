@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* How many processes launchers say that they started. */
 static const char *const size_names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE",
@@ -70,11 +71,22 @@ int cli_ranks_fail(const char *command, const struct sebays_ranks *ranks,
     return st == SEBAYS_EARG ? CLI_USAGE : CLI_FAILED;
 }
 
+/* MPICH's launcher throws away what it has not yet read when a job is aborted: the sentence
+ * that says why. */
+static void let_it_be_read(const struct sebays_ranks *ranks)
+{
+    const struct timespec moment = {.tv_nsec = 300000000L};
+    if (sebays_ranks_size(ranks) > 1)
+        (void)nanosleep(&moment, NULL);
+}
+
 int cli_ranks_leave(struct sebays_ranks *ranks, int code)
 {
     fflush(stdout);
-    if (code == CLI_FAILED || code == CLI_USAGE)
+    if (code == CLI_FAILED || code == CLI_USAGE) {
+        let_it_be_read(ranks);
         sebays_ranks_abort(ranks);
+    }
     sebays_ranks_leave(ranks);
     return code;
 }

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -22,6 +23,8 @@ static const struct sb_comm *comm;
 static void stop(const char *why)
 {
     fprintf(stderr, "exchange: rank %u: %s\n", sb_comm_rank(comm), why);
+    /* MPICH's launcher throws away what it has not read when a job is aborted */
+    (void)nanosleep(&(struct timespec){.tv_nsec = 300000000L}, NULL);
     sb_comm_abort(comm);
     exit(1);
 }

@@ -97,25 +97,25 @@ grep -q 'rank 1 of 2 has another recipe than rank 0' err || fail 'no sentence ab
 long='--set method.explore_epochs=60'
 # shellcheck disable=SC2086
 "$sebays" train table.ini --out alone $long --quiet >out 2>err || fail 'the long run alone'
+newest()
+{
+    find hurt -name 'checkpoint-*.safetensors' 2>/dev/null | sort -V | tail -n 1
+}
+# A job of so many ranks that trains: it has written a checkpoint of its own. Before that, ranks
+# are joining each other, and MPICH's launcher hangs when it is told to stop then.
 start()
 {
     ranks=$1 more=$2
     shift 2
-    newer || : # what the job before has left is not a sign of this one
+    before=$(newest)
     # shellcheck disable=SC2086
     "$@" -np "$ranks" "$sebays" train table.ini --mpi="$plugin" --out "$work/hurt" $long --quiet $more \
         >out 2>err &
     job=$!
-    until newer; do
+    while [ "$(newest)" = "$before" ]; do
         kill -0 $job 2>/dev/null || return 0 # it was faster than we are
         sleep 0.05
     done
-}
-# Whether a checkpoint was written since the last time.
-newer()
-{
-    now=$(find hurt -name 'checkpoint-*.safetensors' 2>/dev/null | sort | tail -n 1)
-    [ "$now" != "${seen:-}" ] && [ -n "$now" ] && seen=$now
 }
 start 3 '' "$@"
 for pid in $(pgrep -f -- "$sebays train table.ini --mpi=$plugin --out $work/hurt" | tail -n 1); do
