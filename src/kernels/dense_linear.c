@@ -5,6 +5,7 @@
  * the sums, so here lanes are inputs: a chunk turns some of them around, images outermost,
  * and takes all outputs, some at a time. The sums are still those of dense.h.
  */
+#include <assert.h>
 #include <string.h>
 
 #include "base/threads.h"
@@ -108,6 +109,7 @@ static void linear_chunk(void *context, size_t chunk, int worker)
     add_stream(g, g->b->dy, channel, n, turned, rows, g->dmu);
     if (!g->b->dv)
         return;
+    assert(x->lanes > 0);
     g->env->kernels->square(turned, (size_t)x->batch * ROW / x->lanes);
     add_stream(g, g->b->dv, channel, n, turned, rows, g->ds2);
 }

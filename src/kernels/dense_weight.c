@@ -13,6 +13,7 @@
  * Where groups of rows have weights of their own, each has sums of its own, which are folded
  * and added up group after group.
  */
+#include <assert.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -76,6 +77,7 @@ static void plan_piece(struct gradient *g)
     }
     g->tile.strip_cols = g->tile.phase_col[g->side.phases];
     g->tile.strip_plane = (size_t)g->tile.strip_rows * g->tile.strip_cols * g->lanes;
+    assert(pixels > 0);
     g->blocks =
         rows == c->out_height && pixels < PIECE_VECTORS ? PIECE_VECTORS / pixels : 1;
 }
@@ -88,6 +90,7 @@ static void plan_chunks(struct gradient *g, int threads)
     const struct sb_conv *c = g->c;
     uint32_t taps = c->kh * c->kw,
              want = threads > 1 ? CHUNKS_EACH * (uint32_t)threads : 1;
+    assert(taps > 0);
     uint32_t most = taps < COLS ? COLS / taps : 1;
     g->outs = OUTS;
     g->channels = sb_divide_up(c->in, sb_divide_up(c->in, most));

@@ -2,6 +2,7 @@
  * taken as everywhere (kernels/partials.h), so the bits depend on neither threads nor lanes. */
 #include "nn/likelihood.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -119,6 +120,7 @@ static void add_block(const struct target *t, uint32_t block, struct sums *sum)
         t->d && c.log_variance ? sb_act_plane(t->d, block, t->targets + t->number) : NULL;
     uint32_t lanes = sb_act_lanes(x, block);
     float scale = 1.0f / (float)t->rows;
+    assert(c.mean);
     float loss[SB_MAX_LANES] = {0}, noise[SB_MAX_LANES] = {0};
     for (uint32_t l = 0; l < lanes; l++) {
         float log_v = log_variance_of(&c, l), v = sb_exp(log_v);
