@@ -170,6 +170,9 @@ static int nonsense_run(const struct nonsense *cases, size_t count, size_t funct
         failed++;
     }
     printf("nonsense: %zu functions, %zu calls, %zu failed\n", functions, count, failed);
+    sebays_feed_free(good.outcome_feed);
+    sebays_predictor_free(good.outcome_predictor);
+    sebays_model_free(good.outcome_model);
     sebays_feed_free(good.feed);
     sebays_predictor_free(good.predictor);
     sebays_model_free(good.model);
