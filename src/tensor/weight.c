@@ -250,7 +250,7 @@ static size_t apart(const struct sb_weight *w)
 static size_t drawn_floats(const struct sb_weight *w)
 {
     uint32_t groups = w->group ? (w->max_batch + w->group - 1) / w->group : 0;
-    return 2 * groups * apart(w);
+    return 2 * (size_t)groups * apart(w);
 }
 
 size_t sb_weight_scratch(const struct sb_weight *w, int threads)

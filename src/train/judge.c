@@ -17,10 +17,10 @@ static void copy_truth(struct sb_judging *j, const struct sb_job *job)
     size_t targets = j->model->info.targets;
     for (uint32_t i = 0; i < job->n; i++) {
         size_t at = job->index ? job->index[i] : i;
-        if (targets > 0)
+        if (j->target)
             memcpy(j->target + i * targets, d->targets + at * targets,
                    targets * sizeof *j->target);
-        else
+        else if (j->label)
             j->label[i] = (int32_t)d->labels[at];
     }
 }
