@@ -238,8 +238,8 @@ static void run(struct product *p)
     const struct sb_corr *r = &p->corr;
     uint32_t tiles =
         sb_corr_tiles(r, p->in->blocks, sb_group_blocks(&p->groups, r->lanes));
-    p->lands =
-        r->to.phases == 1 && sb_sparse_stores_directly(r, &p->forward) && !p->phase[0].w2;
+    p->lands = r->to.phases == 1 && !p->phase[0].w2 &&
+               sb_sparse_stores_directly(r, p->forward.epilogue);
     p->band = band_channels(r, tiles, p->env->threads);
     p->bands = sb_divide_up(r->to.channels, p->band);
     sb_threads_run(p->env->threads, (size_t)tiles * p->bands, product_chunk, p);

@@ -122,7 +122,7 @@ static inline void ask_piece(void *context, size_t at, size_t v, size_t n)
     (void)v;
     const struct sb_act *a = context;
     for (size_t i = 0; i < n * a->lanes; i += LINE)
-        __builtin_prefetch(a->data + at + i);
+        __builtin_prefetch(a->data + at + i, 1);
 }
 
 static void store_row(const struct sb_side *side, const struct sb_box *box,
@@ -212,6 +212,20 @@ static void add_tail(const struct sb_env *env, const struct sb_side *to,
         k->relu(mean, mean, vectors);
 }
 
+struct mixture {
+    const struct sb_kernels *k;
+    const float *mean, *var, *eps;
+    float *y, *slope;
+    size_t lanes;
+};
+
+static inline void mix_piece(void *context, size_t at, size_t v, size_t n)
+{
+    const struct mixture *m = context;
+    size_t from = v * m->lanes;
+    m->k->mix(m->mean + from, m->var + from, m->eps + from, m->y + at, m->slope + at, n);
+}
+
 void sb_epilogue_forward(const struct sb_env *env, const struct sb_side *to,
                          const struct sb_box *box, const struct sb_sums *s,
                          const struct sb_outcome *o)
@@ -223,8 +237,11 @@ void sb_epilogue_forward(const struct sb_env *env, const struct sb_side *to,
     if (noise) /* vectors that hang over are mixed too: keep them finite */
         memset(eps, 0, SB_QUAD * n * sizeof(float));
     for (uint32_t row = s->row; row < s->row_end; row++) {
-        if (row + AHEAD < s->row_end)
+        if (row + AHEAD < s->row_end) {
             for_pieces(to, box, y, row + AHEAD, ask_piece, y);
+            if (s->var)
+                for_pieces(to, box, o->slope, row + AHEAD, ask_piece, o->slope);
+        }
         float *mean = s->mean + (row - s->row) * n;
         float *var = s->var ? s->var + (row - s->row) * n : NULL,
               *e = eps + row % SB_QUAD * n;
@@ -233,8 +250,15 @@ void sb_epilogue_forward(const struct sb_env *env, const struct sb_side *to,
                 sb_box_gather(to, box, noise->eps, row, e);
             else
                 draw_noise(env, box, noise, y, row, row == s->row, eps);
-            env->kernels->mix(mean, var, e, vectors);
         }
+        if (var && noise && !o->epilogue) {
+            struct mixture m = {env->kernels, mean,           var,     e,
+                                y->data,      o->slope->data, y->lanes};
+            for_pieces(to, box, y, row, mix_piece, &m);
+            continue;
+        }
+        if (var && noise)
+            env->kernels->mix(mean, var, e, mean, var, vectors);
         if (var)
             store_row(to, box, var, row, o->slope);
         if (o->epilogue)
@@ -256,13 +280,9 @@ struct gradient {
 static inline void gradient_piece(void *context, size_t at, size_t v, size_t n)
 {
     const struct gradient *g = context;
-    float *mean = g->mean + v * g->lanes;
-    if (g->var)
-        g->k->axpy2(mean, g->x + at, g->var + v * g->lanes, n);
-    if (g->add)
-        g->k->add(g->dx + at, mean, n);
-    else
-        copy(g->dx + at, mean, n * g->lanes);
+    size_t from = v * g->lanes;
+    g->k->input_gradient(g->dx + at, g->mean + from, g->x ? g->x + at : NULL,
+                         g->var ? g->var + from : NULL, n, g->add);
 }
 
 void sb_epilogue_gradient(const struct sb_env *env, const struct sb_side *to,

@@ -111,6 +111,18 @@ struct sb_dense_linear {
     size_t out_row; /* floats from an output to the next */
 };
 
+/* What the gradient of batch norm reads of one plane of one image block. g is the gradient
+ * before the ReLU: dy, or 0 where the ReLU's outcome is 0. */
+struct sb_norm_plane {
+    const float *dy, *x;
+    const float *y; /* the outcome itself; NULL: see affine */
+    /* It is that of x * affine[0] + affine[1], which costs less than reading it; NULL, too:
+     * there is no ReLU. */
+    const float *affine;
+    float mean;
+    size_t n; /* vectors */
+};
+
 enum { SB_SPIN_CHAINS = 10 }; /* latency times width of two units, and a margin */
 
 struct sb_kernels {
@@ -147,19 +159,23 @@ struct sb_kernels {
      * quad, quad + step, ...; the bits of sb_rng_normal4 at element (quad << 32 | image) */
     void (*normal)(const struct sb_stream *s, uint32_t image, uint32_t quad,
                    uint32_t step, size_t n, float *out);
-    /* mean -> y = mean + sqrt(var + 1e-8) * eps, var -> eps / (2 sqrt(var + 1e-8)) */
-    void (*mix)(float *mean, float *var, const float *eps, size_t vectors);
+    /* y = mean + sqrt(var + 1e-8) * eps, slope = eps / (2 sqrt(var + 1e-8)); y may be mean,
+     * and slope var */
+    void (*mix)(const float *mean, const float *var, const float *eps, float *y,
+                float *slope, size_t vectors);
 
     /* rounds of SB_SPIN_CHAINS multiply-adds of vectors that depend on none of the same round,
      * and on nothing in memory; what comes out says nothing */
     float (*spin)(uint32_t rounds, float start);
 
     /* -- element-wise, n vectors -- */
-    void (*square)(float *x, size_t n);                                /* x = x^2 */
-    void (*multiply)(float *a, const float *b, size_t n);              /* a *= b */
-    void (*add)(float *a, const float *b, size_t n);                   /* a += b */
-    void (*axpy2)(float *a, const float *x, const float *b, size_t n); /* a += 2 x b */
-    void (*relu)(float *y, const float *x, size_t n);                  /* y may be x */
+    void (*square)(float *x, size_t n);                   /* x = x^2 */
+    void (*multiply)(float *a, const float *b, size_t n); /* a *= b */
+    void (*add)(float *a, const float *b, size_t n);      /* a += b */
+    /* dx = mean, with var mean + 2 x var; add: dx += that. What is NULL is var and x */
+    void (*input_gradient)(float *dx, const float *mean, const float *x, const float *var,
+                           size_t n, int add);
+    void (*relu)(float *y, const float *x, size_t n);           /* y may be x */
     void (*relu_gradient)(float *dy, const float *y, size_t n); /* dy = 0 where y <= 0 */
 
     /* -- batch norm over one plane of one image block, n vectors -- */
@@ -168,15 +184,12 @@ struct sb_kernels {
     /* y = x * scale + shift (+ add, if not NULL), then ReLU if asked */
     void (*normalise)(const float *x, const float *add, float *y, size_t n, float scale,
                       float shift, int relu);
-    /* g = dy, or 0 where y <= 0 (y may be NULL: no ReLU); sum[lanes] += g,
-     * sum_x[lanes] += g * (x - mean) */
-    void (*norm_sums)(const float *dy, const float *y, const float *x, size_t n,
-                      float mean, float *sum, float *sum_x);
-    /* dx = a * g + b * (x - mean) + c with g as above; lane_mask clears padding lanes.
-     * add: dx += instead. keep, if not NULL, receives g itself (the residual's gradient) */
-    void (*norm_gradient)(const float *dy, const float *y, const float *x, float *dx,
-                          float *keep, size_t n, const float *abc_mean,
-                          const int32_t *lane_mask, int add);
+    /* sum[lanes] += g, sum_x[lanes] += g * (x - mean) */
+    void (*norm_sums)(const struct sb_norm_plane *p, float *sum, float *sum_x);
+    /* dx = a * g + b * (x - mean) + c; lane_mask clears padding lanes. add: dx += instead.
+     * keep, if not NULL, receives g itself (the residual's gradient) */
+    void (*norm_gradient)(const struct sb_norm_plane *p, const float *abc,
+                          const int32_t *lane_mask, float *dx, float *keep, int add);
 
     /* -- pooling, one plane of one image block -- */
     void (*max_pool)(const float *x, uint32_t height, uint32_t width, uint32_t size,

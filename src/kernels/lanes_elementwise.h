@@ -7,6 +7,8 @@
 #ifndef SB_KERNELS_LANES_ELEMENTWISE_H
 #define SB_KERNELS_LANES_ELEMENTWISE_H
 
+#include <stdbool.h>
+
 #include "kernels/kernels.h"
 #include "kernels/lanes.h"
 
@@ -47,12 +49,13 @@ static float spin(uint32_t rounds, float start)
     return vf_sum8(a[0], 0);
 }
 
-static void mix(float *mean, float *var, const float *eps, size_t n)
+static void mix(const float *mean, const float *var, const float *eps, float *y,
+                float *slope, size_t n)
 {
     for (size_t i = 0; i < VF_LANES * n; i += VF_LANES) {
         vf sd = vf_sqrt(vf_load(var + i) + vf_set(VAR_FLOOR)), e = vf_load(eps + i);
-        vf_store(mean + i, vf_fma(sd, e, vf_load(mean + i)));
-        vf_store(var + i, e * vf_set(0.5f) / sd);
+        vf_store(y + i, vf_fma(sd, e, vf_load(mean + i)));
+        vf_store(slope + i, e * vf_set(0.5f) / sd);
     }
 }
 
@@ -76,12 +79,29 @@ static void add(float *a, const float *b, size_t n)
         vf_store(a + i, vf_load(a + i) + vf_load(b + i));
 }
 
-static void axpy2(float *a, const float *x, const float *b, size_t n)
+SB_INLINE void input_gradient_by(float *dx, const float *mean, const float *x,
+                                 const float *var, size_t n, const bool both,
+                                 const bool add)
 {
     for (size_t i = 0; i < VF_LANES * n; i += VF_LANES) {
-        vf two_x = vf_load(x + i) + vf_load(x + i);
-        vf_store(a + i, vf_fma(two_x, vf_load(b + i), vf_load(a + i)));
+        vf d = vf_load(mean + i);
+        if (both)
+            d = vf_fma(vf_load(x + i) + vf_load(x + i), vf_load(var + i), d);
+        vf_store(dx + i, add ? vf_load(dx + i) + d : d);
     }
+}
+
+static void input_gradient(float *dx, const float *mean, const float *x, const float *var,
+                           size_t n, int add)
+{
+    if (var && add)
+        input_gradient_by(dx, mean, x, var, n, true, true);
+    else if (var)
+        input_gradient_by(dx, mean, x, var, n, true, false);
+    else if (add)
+        input_gradient_by(dx, mean, NULL, NULL, n, false, true);
+    else
+        input_gradient_by(dx, mean, NULL, NULL, n, false, false);
 }
 
 static void relu(float *y, const float *x, size_t n)
@@ -156,46 +176,95 @@ static void normalise(const float *x, const float *more, float *y, size_t n, flo
         normalise_as(x, NULL, y, n, a, b, 0);
 }
 
-static void norm_sums(const float *dy, const float *y, const float *x, size_t n,
-                      float mean, float *sum, float *sum_x)
+/* How the gradient before a ReLU is found. */
+enum relu_kind { NO_RELU, RELU_OF_Y, RELU_OF_X };
+
+SB_INLINE enum relu_kind relu_kind(const struct sb_norm_plane *p)
+{
+    return p->y ? RELU_OF_Y : p->affine ? RELU_OF_X : NO_RELU;
+}
+
+SB_INLINE vf before_relu(const struct sb_norm_plane *p, const enum relu_kind kind,
+                         size_t at, vf x)
+{
+    vf dy = vf_load(p->dy + at);
+    if (kind == RELU_OF_Y)
+        return masked(dy, vf_load(p->y + at));
+    if (kind == RELU_OF_X)
+        return masked(dy, vf_fma(x, vf_set(p->affine[0]), vf_set(p->affine[1])));
+    return dy;
+}
+
+SB_INLINE void norm_sums_by(const struct sb_norm_plane *p, const enum relu_kind kind,
+                            float *sum, float *sum_x)
 {
     vf s[4] = {vf_set(0.0f), vf_set(0.0f), vf_set(0.0f), vf_set(0.0f)};
     vf q[4] = {vf_set(0.0f), vf_set(0.0f), vf_set(0.0f), vf_set(0.0f)};
-    vf m = vf_set(mean);
+    vf m = vf_set(p->mean);
     size_t i = 0;
-    for (; i + 4 <= n; i += 4)
+    for (; i + 4 <= p->n; i += 4)
 #pragma GCC unroll 4
         for (size_t j = 0; j < 4; j++) {
             size_t at = VF_LANES * (i + j);
-            vf g = y ? masked(vf_load(dy + at), vf_load(y + at)) : vf_load(dy + at);
+            vf x = vf_load(p->x + at), g = before_relu(p, kind, at, x);
             s[j] += g;
-            q[j] = vf_fma(g, vf_load(x + at) - m, q[j]);
+            q[j] = vf_fma(g, x - m, q[j]);
         }
-    for (; i < n; i++) {
-        vf g = y ? masked(vf_load(dy + VF_LANES * i), vf_load(y + VF_LANES * i))
-                 : vf_load(dy + VF_LANES * i);
+    for (; i < p->n; i++) {
+        size_t at = VF_LANES * i;
+        vf x = vf_load(p->x + at), g = before_relu(p, kind, at, x);
         s[0] += g;
-        q[0] = vf_fma(g, vf_load(x + VF_LANES * i) - m, q[0]);
+        q[0] = vf_fma(g, x - m, q[0]);
     }
     fold4(s, sum);
     fold4(q, sum_x);
 }
 
-static void norm_gradient(const float *dy, const float *y, const float *x, float *dx,
-                          float *keep, size_t n, const float *abc_mean,
-                          const int32_t *lane_mask, int more)
+static void norm_sums(const struct sb_norm_plane *p, float *sum, float *sum_x)
 {
-    vf a = vf_set(abc_mean[0]), b = vf_set(abc_mean[1]), c = vf_set(abc_mean[2]);
-    vf mean = vf_set(abc_mean[3]);
+    switch (relu_kind(p)) {
+    case NO_RELU:
+        norm_sums_by(p, NO_RELU, sum, sum_x);
+        break;
+    case RELU_OF_Y:
+        norm_sums_by(p, RELU_OF_Y, sum, sum_x);
+        break;
+    case RELU_OF_X:
+        norm_sums_by(p, RELU_OF_X, sum, sum_x);
+        break;
+    }
+}
+
+SB_INLINE void norm_gradient_by(const struct sb_norm_plane *p, const enum relu_kind kind,
+                                const float *abc, const int32_t *lane_mask, float *dx,
+                                float *keep, int more)
+{
+    vf a = vf_set(abc[0]), b = vf_set(abc[1]), c = vf_set(abc[2]), mean = vf_set(p->mean);
     vi lanes;
     memcpy(&lanes, lane_mask, sizeof lanes);
-    for (size_t i = 0; i < VF_LANES * n; i += VF_LANES) {
-        vf g = y ? masked(vf_load(dy + i), vf_load(y + i)) : vf_load(dy + i);
-        vf d = vf_fma(a, g, vf_fma(b, vf_load(x + i) - mean, c));
+    for (size_t i = 0; i < VF_LANES * p->n; i += VF_LANES) {
+        vf x = vf_load(p->x + i), g = before_relu(p, kind, i, x);
+        vf d = vf_fma(a, g, vf_fma(b, x - mean, c));
         d = (vf)((vi)d & lanes);
         if (keep)
             vf_store(keep + i, g);
         vf_store(dx + i, more ? vf_load(dx + i) + d : d);
+    }
+}
+
+static void norm_gradient(const struct sb_norm_plane *p, const float *abc,
+                          const int32_t *lane_mask, float *dx, float *keep, int more)
+{
+    switch (relu_kind(p)) {
+    case NO_RELU:
+        norm_gradient_by(p, NO_RELU, abc, lane_mask, dx, keep, more);
+        break;
+    case RELU_OF_Y:
+        norm_gradient_by(p, RELU_OF_Y, abc, lane_mask, dx, keep, more);
+        break;
+    case RELU_OF_X:
+        norm_gradient_by(p, RELU_OF_X, abc, lane_mask, dx, keep, more);
+        break;
     }
 }
 
@@ -393,9 +462,9 @@ static void sgd(float *w, const float *g, float *m, float rate, float momentum,
 /* The table's rows that this file fills. */
 #define SB_ELEMENTWISE_ROWS                                                              \
     .normal = normal, .spin = spin, .mix = mix, .square = square, .multiply = multiply,  \
-    .add = add, .axpy2 = axpy2, .relu = relu, .relu_gradient = relu_gradient,            \
-    .moments = moments, .normalise = normalise, .norm_sums = norm_sums,                  \
-    .norm_gradient = norm_gradient, .max_pool = max_pool,                                \
+    .add = add, .input_gradient = input_gradient, .relu = relu,                          \
+    .relu_gradient = relu_gradient, .moments = moments, .normalise = normalise,          \
+    .norm_sums = norm_sums, .norm_gradient = norm_gradient, .max_pool = max_pool,        \
     .max_pool_gradient = max_pool_gradient, .mean_pool = mean_pool,                      \
     .mean_pool_gradient = mean_pool_gradient, .softmax = softmax, .variance = variance,  \
     .deviation = deviation, .sample = sample, .kl = kl,                                  \

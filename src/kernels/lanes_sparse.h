@@ -26,7 +26,8 @@ enum {
     DENSE_ROWS = 3,
 #endif
     GROUP_FLOATS = SB_GROUP * VF_LANES,
-    LINE = 16,          /* floats of a cache line */
+    LINE = 16, /* floats of a cache line */
+    OUT_AHEAD = 4,
     AHEAD = 3,          /* runs from asking for what is added to a row to adding it */
     WEIGHTS_AHEAD = 48, /* from asking for weights that follow each other to using them */
     OFFSETS_AHEAD = 64,
@@ -158,6 +159,16 @@ SB_INLINE void ask_for_summand(const struct sb_runs *r, const struct sb_run *run
             __builtin_prefetch(x + i);
 }
 
+/* Where a later row is stored: a line that is not there is brought in first, and stores
+ * that wait for theirs soon fill their queue. */
+SB_INLINE void ask_for_outputs(const struct sb_runs *r, const struct sb_run *run)
+{
+    const float *y = r->epilogue->y + run->row * r->epilogue->plane;
+    for (uint32_t g = 0; g < r->groups; g++, y += r->epilogue->pitch)
+        for (size_t i = 0; i < GROUP_FLOATS; i += LINE)
+            __builtin_prefetch(y + i, 1);
+}
+
 SB_INLINE void ask_for_summands(const struct sb_runs *r, const struct sb_run *run)
 {
     if (r->epilogue && r->epilogue->add)
@@ -280,6 +291,8 @@ SB_INLINE void accumulate_runs(const struct sb_runs *r, const float *weight, flo
             ask_for_run(r, run + 2, weight);
         if (f.kind == ANY_LANDING && i + AHEAD < r->count)
             ask_for_summands(r, run + AHEAD);
+        if (f.kind != TO_ACC && i + OUT_AHEAD < r->count)
+            ask_for_outputs(r, run + OUT_AHEAD);
         for (size_t g = 0; g < r->groups; g += f.groups)
             accumulate_groups(r, run, weight, g, sums + g * GROUP_FLOATS, f);
     }

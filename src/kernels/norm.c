@@ -2,6 +2,7 @@
 #include "kernels/norm.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/threads.h"
@@ -142,17 +143,18 @@ static float running_inv_sd(const struct sb_norm *n, uint32_t c)
     return (float)(1.0 / sqrt((double)n->running_var[c] + (double)n->epsilon));
 }
 
-/* y = x * scale + shift, with the running averages. */
-static void fold_channel(const struct sb_norm *n, uint32_t c, float *scale, float *shift)
+/* y = x * scale + shift, with the batch's moments or the running averages. */
+static void affine_of(const struct sb_norm *n, uint32_t c, int training, float *scale,
+                      float *shift)
 {
-    *scale = n->gamma[c] * running_inv_sd(n, c);
-    *shift = fmaf(-n->running_mean[c], *scale, n->beta[c]);
+    *scale = n->gamma[c] * (training ? n->inv_sd[c] : running_inv_sd(n, c));
+    *shift = fmaf(-(training ? n->mean : n->running_mean)[c], *scale, n->beta[c]);
 }
 
 void sb_norm_affine(const struct sb_norm *n, float *scale, float *shift)
 {
     for (uint32_t c = 0; c < n->channels; c++)
-        fold_channel(n, c, &scale[c], &shift[c]);
+        affine_of(n, c, 0, &scale[c], &shift[c]);
 }
 
 static void normalise_channel(void *context, size_t chunk, int worker)
@@ -162,13 +164,9 @@ static void normalise_channel(void *context, size_t chunk, int worker)
     const struct sb_norm *n = j->n;
     uint32_t c = (uint32_t)chunk;
     float scale, shift;
-    if (j->training) {
+    if (j->training)
         batch_moments(j, c);
-        scale = n->gamma[c] * n->inv_sd[c];
-        shift = fmaf(-n->mean[c], scale, n->beta[c]);
-    } else {
-        fold_channel(n, c, &scale, &shift);
-    }
+    affine_of(n, c, j->training, &scale, &shift);
     for (uint32_t b = 0; b < j->x->blocks; b++)
         j->env->kernels->normalise(sb_act_plane(j->x, b, c),
                                    j->residual ? sb_act_plane(j->residual, b, c) : NULL,
@@ -213,24 +211,34 @@ sb_status sb_norm_infer(const struct sb_env *env, const struct sb_norm *n,
 
 /* ---- backward ------------------------------------------------------------------------ */
 
-static const float *plane_or_null(const struct sb_act *a, uint32_t b, uint32_t c)
+static float mean_of(const struct norm_job *j, uint32_t channel)
 {
-    return a ? sb_act_plane(a, b, c) : NULL;
+    return j->b->inference ? j->n->running_mean[channel] : j->n->mean[channel];
+}
+
+static struct sb_norm_plane plane_of(const struct norm_job *j, uint32_t block,
+                                     uint32_t channel, float affine[2])
+{
+    const struct sb_norm_backward *w = j->b;
+    bool of_x = w->relu && !w->y;
+    if (of_x)
+        affine_of(j->n, channel, !w->inference, &affine[0], &affine[1]);
+    return (struct sb_norm_plane){.dy = sb_act_plane(w->dy, block, channel),
+                                  .x = sb_act_plane(w->x, block, channel),
+                                  .y = w->y ? sb_act_plane(w->y, block, channel) : NULL,
+                                  .affine = of_x ? affine : NULL,
+                                  .mean = mean_of(j, channel),
+                                  .n = pixels(w->x)};
 }
 
 /* Of g and g (x - mean), g as below. */
 static void block_gradients(const struct norm_job *j, uint32_t block, uint32_t channel,
                             float mean, float *sum, float *sum_x)
 {
-    const struct sb_norm_backward *w = j->b;
-    j->env->kernels->norm_sums(
-        sb_act_plane(w->dy, block, channel), plane_or_null(w->y, block, channel),
-        sb_act_plane(w->x, block, channel), pixels(w->x), mean, sum, sum_x);
-}
-
-static float mean_of(const struct norm_job *j, uint32_t channel)
-{
-    return j->b->inference ? j->n->running_mean[channel] : j->n->mean[channel];
+    (void)mean; /* plane_of has it */
+    float affine[2];
+    struct sb_norm_plane p = plane_of(j, block, channel, affine);
+    j->env->kernels->norm_sums(&p, sum, sum_x);
 }
 
 static void gradients_here(void *context, size_t chunk, int worker)
@@ -262,18 +270,18 @@ static void backward_channel(void *context, size_t chunk, int worker)
     double inv_sd = (double)(w->inference ? running_inv_sd(n, ch) : n->inv_sd[ch]);
     double dgamma = sum_x * inv_sd, a = (double)n->gamma[ch] * inv_sd;
     double back = w->inference ? 0.0 : -a; /* through the batch's moments */
-    const float abc_mean[4] = {(float)a, (float)(back * inv_sd * dgamma / count),
-                               (float)(back * sum / count), mean};
+    const float abc[] = {(float)a, (float)(back * inv_sd * dgamma / count),
+                         (float)(back * sum / count)};
     w->dbeta[ch] = (float)sum;
     w->dgamma[ch] = (float)dgamma;
     for (uint32_t b = 0; b < w->x->blocks; b++) {
         int32_t mask[SB_MAX_LANES];
         for (uint32_t l = 0; l < SB_MAX_LANES; l++)
             mask[l] = l < sb_act_lanes(w->x, b) ? -1 : 0;
-        k->norm_gradient(sb_act_plane(w->dy, b, ch), plane_or_null(w->y, b, ch),
-                         sb_act_plane(w->x, b, ch), sb_act_plane(w->dx, b, ch),
-                         w->residual ? sb_act_plane(w->residual, b, ch) : NULL,
-                         pixels(w->x), abc_mean, mask, w->add);
+        float affine[2];
+        struct sb_norm_plane p = plane_of(j, b, ch, affine);
+        k->norm_gradient(&p, abc, mask, sb_act_plane(w->dx, b, ch),
+                         w->residual ? sb_act_plane(w->residual, b, ch) : NULL, w->add);
     }
 }
 

@@ -46,7 +46,8 @@ void sb_norm_affine(const struct sb_norm *n, float *scale, float *shift);
 
 struct sb_norm_backward {
     const struct sb_act *dy;
-    const struct sb_act *y;  /* the result, where a ReLU ended it; NULL: none */
+    const struct sb_act *y;  /* the result, where a ReLU ended a sum with a residual */
+    int relu;                /* without y: there was no residual, but a ReLU */
     const struct sb_act *x;  /* what went in */
     struct sb_act *dx;       /* may be dy */
     struct sb_act *residual; /* receives the residual's gradient; may be NULL, or dy */

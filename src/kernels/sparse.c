@@ -16,7 +16,7 @@
 enum {
     BAND_ROWS = 256, /* output rows whose sums fit the second-level cache, both streams */
     FEW_TILES = 32,  /* fewer, and bands are single parts, so that threads find work */
-    FAR = 8 << 20,   /* bytes of activations from which they are far from the caches */
+    FAR = 1 << 20,   /* bytes of activations from which they are far from the caches */
     LINE = 16,       /* floats of a cache line */
 };
 
@@ -185,8 +185,9 @@ struct products {
     bool lands;           /* sums go from registers to where they belong: no finish */
     finish_fn *finish;
     const struct sb_forward *forward;
-    struct sb_act *y, *slope; /* of forward */
-    const struct sb_act *x;   /* of the input gradient */
+    const struct sb_epilogue *epilogue; /* of sums that land; may be NULL */
+    struct sb_act *y, *slope;           /* of forward */
+    const struct sb_act *x;             /* of the input gradient */
     int add;
     struct sb_groups groups;
     uint32_t bands, band_parts;
@@ -262,6 +263,7 @@ struct piece {
     uint32_t part, part_end;
     const struct sb_sparse_buffers *m;
     struct sb_epilogue_at *epilogue; /* or NULL */
+    const struct sb_box *next;       /* the tile after this one */
 };
 
 /* Puts a channel block of `in` into the strip, and asks for the next one. */
@@ -270,9 +272,12 @@ static void fill_strip(const struct products *p, const struct sb_act *in,
 {
     struct sb_window w = sb_sparse_window(p->corr, in, &c->at, block);
     p->env->kernels->pack(&w, c->m->strip);
-    if (block + 1 == p->corr->blocks || sb_act_size(in) * sizeof(float) < FAR)
+    if (sb_act_size(in) * sizeof(float) < FAR)
         return;
-    w = sb_sparse_window(p->corr, in, &c->at, block + 1);
+    bool last = block + 1 == p->corr->blocks;
+    if (last && c->next->block >= in->blocks)
+        return;
+    w = sb_sparse_window(p->corr, in, last ? c->next : &c->at, last ? 0 : block + 1);
     ask_for(&w, in->lanes);
 }
 
@@ -325,7 +330,7 @@ static void next_row(const struct products *p, struct piece *c)
 {
     assert(c->epilogue); /* slices land: sb_sparse_check_slices */
     c->at.row++;
-    sb_sparse_epilogue_lower(c->epilogue, p->forward->epilogue, p->y);
+    sb_sparse_epilogue_lower(c->epilogue, p->epilogue, p->y);
 }
 
 static void run_piece(const struct products *p, struct piece c)
@@ -333,7 +338,7 @@ static void run_piece(const struct products *p, struct piece c)
     const struct sb_corr *r = p->corr;
     struct sb_epilogue_at land;
     if (p->lands) {
-        land = sb_sparse_epilogue(r, p->forward->epilogue, p->y, &c.at);
+        land = sb_sparse_epilogue(r, p->epilogue, p->y, &c.at);
         c.epilogue = &land;
     }
     for (uint32_t row = 0; row < (r->sliced ? c.at.height : 1); row++) {
@@ -370,9 +375,12 @@ static void products_chunk(void *context, size_t chunk, int worker)
     const struct sb_corr *r = p->corr;
     struct sb_sparse_buffers m = sb_sparse_buffers(p->sparse, p->scratch, worker);
     uint32_t part = (uint32_t)(chunk % p->bands) * p->band_parts;
+    uint32_t group_blocks = sb_group_blocks(&p->groups, r->lanes);
+    const struct sb_box next =
+        sb_corr_tile(r, (uint32_t)((chunk + 1) / p->bands), group_blocks);
     struct piece c = {
-        .at = sb_corr_tile(r, (uint32_t)(chunk / p->bands),
-                           sb_group_blocks(&p->groups, r->lanes)),
+        .at = sb_corr_tile(r, (uint32_t)(chunk / p->bands), group_blocks),
+        .next = &next,
         .part = part,
         .part_end = part + p->band_parts < r->parts ? part + p->band_parts : r->parts,
         .m = &m,
@@ -426,9 +434,10 @@ sb_status sb_sparse_forward(const struct sb_env *env, const struct sb_sparse *s,
         .w1 = w->mu,
         .w2 = w->s2,
         .start = w->bias,
-        .lands = sb_sparse_stores_directly(&s->forward, w),
+        .lands = !w->s2 && sb_sparse_stores_directly(&s->forward, w->epilogue),
         .finish = finish_forward,
         .forward = w,
+        .epilogue = w->epilogue,
         .y = y,
         .slope = slope,
         .groups = w->groups,
@@ -457,6 +466,7 @@ sb_status sb_sparse_input_gradient(const struct sb_env *env, const struct sb_spa
         st = sb_check_input_gradient(&s->conv, b, dx);
     if (st != SB_OK)
         return st;
+    const struct sb_epilogue sum = {.add = dx};
     struct products p = {
         .env = env,
         .sparse = s,
@@ -465,7 +475,10 @@ sb_status sb_sparse_input_gradient(const struct sb_env *env, const struct sb_spa
         .second = b->dv,
         .w1 = mu_t,
         .w2 = b->dv ? s2_t : NULL,
+        .lands = !b->dv && s->backward.to.phases == 1 &&
+                 sb_sparse_stores_directly(&s->backward, NULL),
         .finish = finish_input_gradient,
+        .epilogue = add ? &sum : NULL,
         .y = dx,
         .x = b->x,
         .add = add,

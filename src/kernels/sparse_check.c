@@ -48,7 +48,8 @@ sb_status sb_sparse_check_slices(const struct sb_sparse *s, const struct sb_forw
                        x->sliced ? "sliced" : "plain");
     if (s->forward.sliced && w->s2)
         return sb_fail(SB_EARG, "a layer with sliced inputs takes no variances");
-    if ((s->forward.sliced || y->sliced) && !sb_sparse_stores_directly(&s->forward, w))
+    if ((s->forward.sliced || y->sliced) &&
+        (w->s2 || !sb_sparse_stores_directly(&s->forward, w->epilogue)))
         return sb_fail(SB_EARG, "outputs of a layer with slices must land");
     return SB_OK;
 }

@@ -6,10 +6,9 @@ static bool same_planes(const struct sb_act *a, const struct sb_act *b)
     return !a || !b || (a->plane == b->plane && a->sliced == b->sliced);
 }
 
-bool sb_sparse_stores_directly(const struct sb_corr *r, const struct sb_forward *w)
+bool sb_sparse_stores_directly(const struct sb_corr *r, const struct sb_epilogue *t)
 {
-    const struct sb_epilogue *t = w->epilogue;
-    return !w->s2 && r->tile.blocks == 1 && r->grid_height % r->tile.height == 0 &&
+    return r->tile.blocks == 1 && r->grid_height % r->tile.height == 0 &&
            r->grid_width % r->tile.width == 0 &&
            (!t || (same_planes(t->add, t->sum) && same_planes(t->sum, t->after) &&
                    same_planes(t->add, t->after)));

@@ -38,9 +38,9 @@ size_t sb_sparse_strip_vectors(const struct sb_corr *r, const struct sb_window *
 struct sb_runs sb_sparse_runs(const struct sb_corr *r, uint32_t block, uint32_t part,
                               uint32_t row0, const float *strip);
 
-/* Whether sums can be stored as they leave the registers: tiles are rows of pixels and
- * none hangs over, and there is no second stream to mix them with. */
-bool sb_sparse_stores_directly(const struct sb_corr *r, const struct sb_forward *w);
+/* Whether sums of a product without a second stream can be stored as they leave the
+ * registers: tiles are rows of pixels and none hangs over. */
+bool sb_sparse_stores_directly(const struct sb_corr *r, const struct sb_epilogue *t);
 
 /* Where those of the tile at `at` go, of a tile of slices those of its first row; t may be
  * NULL. And a row further down. */

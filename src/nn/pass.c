@@ -193,7 +193,8 @@ static sb_status backward_norm(const struct backward *b, uint32_t i)
     struct sb_norm norm = m->norm;
     struct sb_norm_backward nb = {
         .dy = &node->dy,
-        .y = d->relu ? &node->y : NULL,
+        .y = d->relu && d->other != SB_NODE_NONE ? &node->y : NULL,
+        .relu = d->relu,
         .x = &in->y,
         .dx = &in->dy,
         .residual = d->other == SB_NODE_NONE ? NULL : &n->node[d->other].dy,
@@ -208,6 +209,7 @@ static sb_status backward_norm(const struct backward *b, uint32_t i)
         sb_act_add(b->env, nb.residual, &node->dy);
         nb.residual = NULL;
         nb.y = NULL;
+        nb.relu = 0;
     }
     norm.shards = &n->shards;
     return sb_norm_backward(b->env, &norm, &nb);

@@ -21,9 +21,11 @@ enum { MOST = 100, FLOATS = SB_MAX_LANES * MOST + 64 };
 static const size_t sizes[] = {0, 1, 2, 3, 4, 5, 7, 8, 9, 31, 33, 64, MOST};
 enum { SIZES = sizeof sizes / sizeof *sizes };
 
+enum { OUTS = 4 };
+
 /* What an operation reads and writes. */
 struct world {
-    float in[4][FLOATS], out[3][FLOATS];
+    float in[4][FLOATS], out[OUTS][FLOATS];
 };
 
 static _Alignas(64) struct world have, want, part;
@@ -34,7 +36,7 @@ static void deal(uint64_t seed, dice_fn *fn)
     struct dice d = {seed * 7919 + 1};
     for (int i = 0; i < 4; i++)
         dice_fill(&d, fn, have.in[i], FLOATS);
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < OUTS; i++)
         dice_fill(&d, fn, have.out[i], FLOATS);
     want = have;
 }
@@ -58,13 +60,13 @@ static void compare(const struct sb_kernels *k, const char *op, call_fn *fn,
     for (size_t first = 0; first < k->lanes; first += 8) {
         for (int i = 0; i < 4; i++)
             take_lanes(want.in[i], FLOATS, k->lanes, first, part.in[i]);
-        for (int i = 0; i < 3; i++)
+        for (int i = 0; i < OUTS; i++)
             take_lanes(want.out[i], FLOATS, k->lanes, first, part.out[i]);
         fn(scalar, &part, first, c);
-        for (int i = 0; i < 3; i++)
+        for (int i = 0; i < OUTS; i++)
             give_lanes(part.out[i], FLOATS, k->lanes, first, want.out[i]);
     }
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < OUTS; i++) {
         char what[64];
         snprintf(what, sizeof what, "%zu long, form %d, output %d", c->n, c->form, i);
         check_same(have.out[i], want.out[i], FLOATS, k->name, op, what);
@@ -101,14 +103,23 @@ static void binary(const struct sb_kernels *k, struct world *w, size_t first,
     (void)first;
     k->multiply(w->out[0], w->in[0], c->n);
     k->add(w->out[1], w->in[0], c->n);
-    k->axpy2(w->out[2], w->in[0], w->in[1], c->n);
+}
+
+static void gradients(const struct sb_kernels *k, struct world *w, size_t first,
+                      const struct call *c)
+{
+    (void)first;
+    k->input_gradient(w->out[0], w->in[0], w->in[1], w->in[2], c->n, 0);
+    k->input_gradient(w->out[1], w->in[0], w->in[1], w->in[2], c->n, 1);
+    k->input_gradient(w->out[2], w->in[0], NULL, NULL, c->n, 1);
 }
 
 static void mix(const struct sb_kernels *k, struct world *w, size_t first,
                 const struct call *c)
 {
     (void)first;
-    k->mix(w->out[0], w->out[1], w->in[0], c->n);
+    k->mix(w->out[0], w->out[1], w->in[0], w->out[0], w->out[1], c->n);
+    k->mix(w->in[1], w->in[2], w->in[0], w->out[2], w->out[3], c->n);
 }
 
 static float not_negative(struct dice *d)
@@ -123,7 +134,8 @@ static void compare_element_wise(const struct sb_kernels *k)
         deal(i, broken);
         compare(k, "square, relu, relu_gradient", unary, &c);
         deal(i, dice_wild);
-        compare(k, "multiply, add, axpy2", binary, &c);
+        compare(k, "multiply, add", binary, &c);
+        compare(k, "input_gradient", gradients, &c);
         deal(i, not_negative);
         compare(k, "mix", mix, &c);
     }
@@ -177,12 +189,25 @@ static void normalise(const struct sb_kernels *k, struct world *w, size_t first,
                  w->out[0], c->n, 1.7f, -0.3f, c->form & 2);
 }
 
+/* Behind no ReLU, one whose outcome is given, one whose input is. */
+static struct sb_norm_plane plane(const struct world *w, const struct call *c, int relu,
+                                  float mean)
+{
+    static const float affine[2] = {0.6f, -0.1f};
+    return (struct sb_norm_plane){.dy = w->in[0],
+                                  .x = w->in[1],
+                                  .y = relu == 1 ? w->in[2] : NULL,
+                                  .affine = relu == 2 ? affine : NULL,
+                                  .mean = mean,
+                                  .n = c->n};
+}
+
 static void norm_sums(const struct sb_kernels *k, struct world *w, size_t first,
                       const struct call *c)
 {
     (void)first;
-    k->norm_sums(w->in[0], c->form ? w->in[2] : NULL, w->in[1], c->n, -0.25f, w->out[0],
-                 w->out[1]);
+    struct sb_norm_plane p = plane(w, c, c->form, -0.25f);
+    k->norm_sums(&p, w->out[0], w->out[1]);
 }
 
 static void norm_gradient(const struct sb_kernels *k, struct world *w, size_t first,
@@ -190,17 +215,16 @@ static void norm_gradient(const struct sb_kernels *k, struct world *w, size_t fi
 {
     static const int32_t mask[SB_MAX_LANES] = {-1, -1, -1, 0, 0, -1, 0,  0,
                                                0,  -1, -1, 0, 0, 0,  -1, 0};
-    static const float abc_mean[4] = {1.3f, -0.02f, 0.7f, 0.4f};
-    int form = c->form;
+    static const float abc[] = {1.3f, -0.02f, 0.7f};
+    int form = c->form % 16;
+    struct sb_norm_plane p = plane(w, c, form & 1 ? 1 + c->form / 16 : 0, 0.4f);
     float *keep = form & 2 ? w->out[1] : NULL;
-    const float *dy = w->in[0];
     if (form & 8) { /* dy is what receives the gradient */
         memcpy(w->out[form & 4 ? 1 : 0], w->in[0], sizeof w->in[0]);
-        dy = w->out[form & 4 ? 1 : 0];
+        p.dy = w->out[form & 4 ? 1 : 0];
         keep = form & 4 ? w->out[1] : keep;
     }
-    k->norm_gradient(dy, form & 1 ? w->in[2] : NULL, w->in[1], w->out[0], keep, c->n,
-                     abc_mean, mask + first, form & 4 && !(form & 8));
+    k->norm_gradient(&p, abc, mask + first, w->out[0], keep, form & 4 && !(form & 8));
 }
 
 /* What a ReLU left, behind which the gradient goes: has both zeros, and NaN. */
@@ -223,11 +247,11 @@ static void compare_norm(const struct sb_kernels *k)
             deal(i + 10, dice_wild);
             compare(k, "normalise", normalise, &c);
         }
-        for (c.form = 0; c.form < 2; c.form++) {
+        for (c.form = 0; c.form < 3; c.form++) {
             deal_behind_relu(i);
             compare(k, "norm_sums", norm_sums, &c);
         }
-        for (c.form = 0; c.form < 16; c.form++) {
+        for (c.form = 0; c.form < 32; c.form++) {
             deal_behind_relu(i);
             compare(k, "norm_gradient", norm_gradient, &c);
         }
@@ -300,7 +324,7 @@ static void compare_softmax(const struct sb_kernels *k)
 static void settle(const struct sb_kernels *k, const char *op, size_t n, int form)
 {
     char what[64];
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < OUTS; i++) {
         snprintf(what, sizeof what, "%zu long, form %d, output %d", n, form, i);
         check_same(have.out[i], want.out[i], FLOATS, k->name, op, what);
     }

@@ -194,7 +194,8 @@ static void check_norm_backward(struct norm_test *t)
     uint32_t c = t->n.channels;
     float *dgamma = t->per_channel + 6 * c, *dbeta = t->per_channel + 7 * c;
     struct sb_norm_backward b = {.dy = &t->dy,
-                                 .y = v->relu ? &t->y : NULL,
+                                 .y = v->relu && v->with_residual ? &t->y : NULL,
+                                 .relu = v->relu,
                                  .x = &t->x,
                                  .dx = &t->dx,
                                  .residual = &t->dresidual,
