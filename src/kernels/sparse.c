@@ -218,9 +218,12 @@ size_t sb_sparse_strip_vectors(const struct sb_corr *r, const struct sb_window *
     return (w->channel_end - w->channel) * (r->tile.strip_plane / r->lanes);
 }
 
-/* Asks for what a later pack will read, so that it finds it in the second-level cache: a
- * window is many short pieces of rows, planes apart, which no hardware prefetcher follows. */
-static void ask_for(const struct sb_window *w, size_t lanes)
+bool sb_sparse_near(const struct sb_act *a)
+{
+    return sb_act_size(a) * sizeof(float) < FAR;
+}
+
+void sb_sparse_ask_for(const struct sb_window *w, size_t lanes)
 {
     const struct sb_side *s = w->side;
     const struct sb_tile *t = w->tile;
@@ -272,13 +275,13 @@ static void fill_strip(const struct products *p, const struct sb_act *in,
 {
     struct sb_window w = sb_sparse_window(p->corr, in, &c->at, block);
     p->env->kernels->pack(&w, c->m->strip);
-    if (sb_act_size(in) * sizeof(float) < FAR)
+    if (sb_sparse_near(in))
         return;
     bool last = block + 1 == p->corr->blocks;
     if (last && c->next->block >= in->blocks)
         return;
     w = sb_sparse_window(p->corr, in, last ? c->next : &c->at, last ? 0 : block + 1);
-    ask_for(&w, in->lanes);
+    sb_sparse_ask_for(&w, in->lanes);
 }
 
 /* What the tile sees of a sliced input, from the first row and column it does. */

@@ -38,6 +38,13 @@ size_t sb_sparse_strip_vectors(const struct sb_corr *r, const struct sb_window *
 struct sb_runs sb_sparse_runs(const struct sb_corr *r, uint32_t block, uint32_t part,
                               uint32_t row0, const float *strip);
 
+/* Whether activations are few enough to be found in a cache without asking. */
+bool sb_sparse_near(const struct sb_act *a);
+
+/* Asks for what a later pack will read, so that it finds it in the second-level cache: a
+ * window is many short pieces of rows, planes apart, which no hardware prefetcher follows. */
+void sb_sparse_ask_for(const struct sb_window *w, size_t lanes);
+
 /* Whether sums of a product without a second stream can be stored as they leave the
  * registers: tiles are rows of pixels and none hangs over. */
 bool sb_sparse_stores_directly(const struct sb_corr *r, const struct sb_epilogue *t);

@@ -211,6 +211,17 @@ static void fold(const struct gradient *g, const struct block_sums *sums, uint32
     }
 }
 
+/* What the same channel block sees from the next tile. */
+static void ask_for_next(const struct gradient *g, uint32_t tile, uint32_t block)
+{
+    const struct sb_corr *r = &g->sparse->forward;
+    if (sb_sparse_near(g->b->x))
+        return;
+    struct sb_box at = sb_corr_tile(r, tile, sb_group_blocks(&g->b->groups, r->lanes));
+    struct sb_window w = sb_sparse_window(r, g->b->x, &at, block);
+    sb_sparse_ask_for(&w, r->lanes);
+}
+
 static void gradient_chunk(void *context, size_t chunk, int worker)
 {
     const struct gradient *g = context;
@@ -236,8 +247,11 @@ static void gradient_chunk(void *context, size_t chunk, int worker)
         struct sb_box at = sb_corr_tile(r, t, group_blocks);
         if (sb_group_of(&g->b->groups, at.block, r->lanes) != group)
             fold(g, sums, block, blocks, part, group++);
-        for (uint32_t b = 0; b < blocks; b++)
+        for (uint32_t b = 0; b < blocks; b++) {
+            if (t + 1 < tiles)
+                ask_for_next(g, t + 1, block + b);
             tile(g, at, block + b, part, &m, &sums[b]);
+        }
     }
     fold(g, sums, block, blocks, part, group);
 }
