@@ -59,7 +59,7 @@ static double backward_floats(const struct sb_net *n, uint32_t i)
     case SB_NODE_WEIGHT:
         return backward_weight(n, i);
     case SB_NODE_NORM:
-        return y * (3 + (d->relu ? 1 : 0) + other + adds);
+        return y * (3 + (d->relu && other ? 1 : 0) + other + adds);
     case SB_NODE_ADD:
         return 3 * y * adds;
     case SB_NODE_RELU:
