@@ -121,7 +121,8 @@ static int run(const struct cli_args *args)
 {
     struct sebays_ranks *ranks;
     int code = cli_ranks_join("train", args, &ranks);
-    return code == CLI_OK ? cli_ranks_leave(ranks, run_with(args, ranks)) : code;
+    return code == CLI_OK ? cli_ranks_leave("train", args, ranks, run_with(args, ranks))
+                          : code;
 }
 
 const struct cli_command cli_cmd_train = {

@@ -51,7 +51,7 @@ cat >rank <<END
 #!/bin/sh
 trap '' XFSZ
 echo \$\$ >pid-\${OMPI_COMM_WORLD_RANK:-\$PMI_RANK}
-exec "$sebays" train "\$@" --mpi="$plugin" --mpi-limit 3 --quiet
+exec "$sebays" train "\$@" --mpi="$plugin" --mpi-limit 6 --quiet
 END
 chmod +x rank
 
@@ -104,10 +104,10 @@ done
 for rank in 0 1 2; do
     hurt together 3 $rank 'kill -KILL' '' "$@"
 done
-hurt together 3 0 'kill -STOP' 'waited 3 s for the other ranks' "$@"
-hurt together 2 1 'kill -STOP' 'rank 0 of 2 waited 3 s for the other ranks' "$@"
+hurt together 3 0 'kill -STOP' 'waited 6 s for the other ranks' "$@"
+hurt together 2 1 'kill -STOP' 'rank 0 of 2 waited 6 s for the other ranks' "$@"
 hurt apart 2 1 'kill -KILL' '' "$@"
-hurt apart 2 1 'kill -STOP' 'rank 0 of 2 had no sign of life from all others for 3 s' "$@"
+hurt apart 2 1 'kill -STOP' 'rank 0 of 2 had no sign of life from all others for 6 s' "$@"
 tested='killed, stopped'
 if command -v prlimit >/dev/null; then
     hurt together 2 0 'prlimit --fsize=100 --pid' 'cannot write\|cannot append' "$@"
