@@ -23,6 +23,7 @@ struct bench_options {
     int channels;          /* dropout: whole channels */
     int update;            /* step: a prune-grow update, too */
     int plain;             /* step: whole steps only */
+    const char *mpi;       /* step: with the other processes of the job; NULL: alone */
     const char *keep;      /* predict: where the model stays; NULL: nowhere */
     const char *data;      /* batch, corrupt: a data set */
     const char *stats;     /* corrupt: figures to compare with; NULL: none */

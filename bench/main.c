@@ -40,6 +40,7 @@ static const char usage[] =
     "  --estimator E step: local (default), or weights, drawn for each 16 images\n"
     "  --update      step: a prune-grow update, too\n"
     "  --plain       step: whole steps only, without shares of time; for a profiler\n"
+    "  --mpi NAME    step: as a rank of a job of that MPI; each batch is shared\n"
     "  --keep FILE   predict: the model stays there, for exports\n"
     "  --data DIR    batch, corrupt: the images\n"
     "  --stats FILE  corrupt: published statistics (JSON)\n"
@@ -95,6 +96,10 @@ static int take_word(const char *name, const char *value, struct bench_options *
     }
     if (strcmp(name, "--data") == 0 || strcmp(name, "--stats") == 0) {
         *(strcmp(name, "--data") == 0 ? &o->data : &o->stats) = value;
+        return value ? 0 : wrong("missing value for", name);
+    }
+    if (strcmp(name, "--mpi") == 0) {
+        o->mpi = value;
         return value ? 0 : wrong("missing value for", name);
     }
     if (strcmp(name, "--form") == 0) {

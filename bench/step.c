@@ -23,9 +23,11 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "base/comm.h"
 #include "base/mem.h"
 #include "base/rng.h"
 #include "bench.h"
+#include "dist/ranks.h"
 #include "kernels/kernels.h"
 #include "kernels/speed.h"
 #include "nn/traffic.h"
@@ -73,6 +75,7 @@ static sb_status build(struct bench_step *b, const struct sb_env *env)
         .lanes = env->kernels->lanes,
         .max_batch = b->rows,
         .shard = sb_shards_width(b->rows, b->o->shards, SB_PARTIALS),
+        .comm = env->comm,
         .threads = env->threads,
         .gauss = b->gauss,
         .group = b->group,
@@ -100,7 +103,7 @@ static sb_status fill(struct bench_step *b)
     struct sb_stream l = sb_rng_stream(1, SB_RNG_TEST, 0, 0, 1);
     for (size_t i = 0; i < sb_act_size(x); i++)
         x->data[i] = 3.46f * (sb_rng_uniform(&s, i) - 0.5f);
-    uint32_t labels = b->rows * b->net.arch.heads;
+    uint32_t labels = x->batch * b->net.arch.heads;
     b->label = sb_malloc(labels, sizeof *b->label);
     if (!b->label)
         return sb_fail(SB_ENOMEM, "no memory for %u labels", labels);
@@ -123,8 +126,11 @@ static sb_status forward(struct bench_step *b, const struct sb_env *env)
 static sb_status one_step(struct bench_step *b, const struct sb_env *env)
 {
     const struct sb_sgd sgd = {.rate = 0.01f, .momentum = 0.9f, .decay = 5e-4f};
-    double loss, at[STEP_WHOLE + 1] = {bench_now()};
-    sb_status st = forward(b, env);
+    double loss, at[STEP_WHOLE + 1];
+    sb_status st = sb_comm_barrier(env->comm, "a step");
+    at[0] = bench_now();
+    if (st == SB_OK)
+        st = forward(b, env);
     at[1] = bench_now();
     if (st == SB_OK)
         st = sb_net_loss(env, &b->net, &(struct sb_truth){.label = b->label}, &loss);
@@ -151,8 +157,10 @@ static sb_status run(struct bench_step *b, const struct sb_env *env)
     for (int i = 0; i < STEP_TIMES; i++)
         b->best[i] = 1e30;
     double start = bench_now();
-    for (int r = 0;
-         st == SB_OK && (r < b->o->repeat || bench_now() - start < least_seconds); r++) {
+    for (int r = 0; st == SB_OK &&
+                    (r < b->o->repeat ||
+                     (!env->comm && bench_now() - start < least_seconds)); /* all alike */
+         r++) {
         st = one_step(b, env);
         if (st == SB_OK && !b->o->plain)
             st = step_parts(env, &b->net, b->best);
@@ -306,7 +314,7 @@ static void print_text(const struct bench_step *b, const struct sb_env *env)
                mb * (double)b->update_bytes);
 }
 
-int bench_step(const struct sb_env *env, const struct bench_options *o)
+static int measure(const struct sb_env *env, const struct bench_options *o)
 {
     struct bench_step b = {
         .o = o,
@@ -328,10 +336,32 @@ int bench_step(const struct sb_env *env, const struct bench_options *o)
     if (st == SB_OK) { /* a peak taken while the machine was busy would flatter */
         double again = 1e-9 * sb_speed_arithmetic(env);
         b.peak = again > b.peak ? again : b.peak;
-        (o->json ? print_json : print_text)(&b, env);
+        if (sb_comm_rank(env->comm) == 0)
+            (o->json ? print_json : print_text)(&b, env);
     } else
         fprintf(stderr, "bench: %s\n", sb_message());
     sb_free(b.label);
     sb_net_fini(&b.net);
     return st == SB_OK ? 0 : 1;
+}
+
+/* Of a job the ranks share each batch; then only whole steps are timed. */
+int bench_step(const struct sb_env *env, const struct bench_options *o)
+{
+    struct sb_env together = *env;
+    struct bench_options plain = *o;
+    struct sb_ranks *ranks;
+    if (!o->mpi)
+        return measure(env, o);
+    if (sb_ranks_join(o->mpi, 60.0, &ranks) != SB_OK) {
+        fprintf(stderr, "bench: %s\n", sb_message());
+        return 1;
+    }
+    together.comm = sb_ranks_comm(ranks);
+    plain.plain = 1;
+    int code = measure(&together, &plain);
+    if (code != 0)
+        sb_comm_abort(together.comm);
+    sb_ranks_leave(ranks);
+    return code;
 }

@@ -62,7 +62,7 @@ static const struct flag {
     {"--mpi", "NAME", CLI_MPI, MAYBE, offsetof(struct cli_args, mpi)},
     {"--ranks", "N,N,...", CLI_RANKS, TEXT, offsetof(struct cli_args, ranks)},
     {"--network", "RATE", CLI_RANKS, TEXT, offsetof(struct cli_args, network)},
-    {"--from", "RUN", CLI_MPI, TEXT, offsetof(struct cli_args, from)},
+    {"--from", "RUN", CLI_DRY_RUN, TEXT, offsetof(struct cli_args, from)},
     {"--mpi-limit", "SECONDS", CLI_MPI, TEXT, offsetof(struct cli_args, mpi_limit)},
     {"--vary", "section.key=v1,v2,...", CLI_VARY, LIST,
      offsetof(struct cli_args, varied)},

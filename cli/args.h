@@ -19,7 +19,7 @@ enum cli_flags {
     CLI_THREAD = 1 << 2,   /* --threads N */
     CLI_ISA = 1 << 3,      /* --isa NAME */
     CLI_RESUME = 1 << 4,   /* --resume */
-    CLI_DRY_RUN = 1 << 5,  /* --dry-run */
+    CLI_DRY_RUN = 1 << 5,  /* --dry-run, --from RUN */
     CLI_QUIET = 1 << 6,    /* --quiet */
     CLI_JSON = 1 << 7,     /* --json */
     CLI_SPLIT = 1 << 8,    /* --split train|test */
@@ -44,7 +44,7 @@ enum cli_flags {
     CLI_IGNORE = 1 << 29,  /* --ignore COLUMN,... */
     CLI_MEMBER = 1 << 27,  /* --member N */
     CLI_SIGMA = 1 << 28,   /* --sigma */
-    CLI_MPI = 1 << 30      /* --mpi[=NAME], --mpi-limit SECONDS, --from RUN */
+    CLI_MPI = 1 << 30      /* --mpi[=NAME], --mpi-limit SECONDS */
 };
 
 /* The values of a flag that may be repeated. */

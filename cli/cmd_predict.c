@@ -6,10 +6,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "collect.h"
 #include "data.h"
 #include "output.h"
 #include "predictions.h"
 #include "progress.h"
+#include "ranks.h"
 #include "signals.h"
 
 static const char name[] = "predict";
@@ -23,6 +25,8 @@ struct work {
     struct sebays_model *model;
     struct sebays_predictor *predictor;
     struct sebays_feed *feed;
+    struct sebays_ranks *ranks; /* NULL: this process alone */
+    struct cli_collect collect; /* of several */
     struct cli_predictions predictions;
     struct cli_output output;
     struct cli_progress screen;
@@ -193,6 +197,17 @@ static sebays_status calibrate(struct work *w)
 
 /* ---- the work ---- */
 
+static bool together(const struct work *w)
+{
+    return sebays_ranks_size(w->ranks) > 1;
+}
+
+/* Whether this process is the one that writes. */
+static bool first(const struct work *w)
+{
+    return sebays_ranks_rank(w->ranks) == 0;
+}
+
 /* Nobody wants a bar for what is there at once. */
 static bool show(void *context, const struct sebays_progress *report)
 {
@@ -220,6 +235,7 @@ static int open_all(struct work *w, struct sebays_predictor_options *o)
         .progress = show,
         .progress_context = w,
         .progress_seconds = 0.25,
+        .ranks = w->ranks,
     };
     sebays_status st = sebays_model_open(w->args->operand, &w->model);
     if (st == SEBAYS_OK && (!take_coverage(w) || !take_top(w)))
@@ -234,7 +250,7 @@ static int open_all(struct work *w, struct sebays_predictor_options *o)
     if (st == SEBAYS_OK)
         st = sebays_predictor_new(w->model, o, &w->predictor);
     if (st != SEBAYS_OK)
-        return cli_fail(name, st);
+        return cli_ranks_fail(name, w->ranks, st);
     if (w->predictions.format == CLI_ANSWERS_NPY && !w->args->out &&
         sebays_feed_count(w->feed) == 0) {
         fprintf(stderr,
@@ -248,10 +264,44 @@ static int open_all(struct work *w, struct sebays_predictor_options *o)
         fprintf(stderr, "sebays %s: no memory for predictions\n", name);
         return CLI_FAILED;
     }
-    if (!cli_output_open(&w->output, w->args->out))
+    if (first(w) && !cli_output_open(&w->output, w->args->out))
         return cannot_write(w, errno);
     w->predictions.to = w->output.to;
+    if (together(w) && !cli_collect_init(&w->collect, w->ranks, w->output.to)) {
+        fprintf(stderr, "sebays %s: no memory for predictions\n", name);
+        return CLI_FAILED;
+    }
     return CLI_OK;
+}
+
+static sebays_status answer(struct work *w, size_t *got)
+{
+    struct cli_predictions *a = &w->predictions;
+    return sebays_model_targets(w->model) > 0
+               ? sebays_feed_outcomes(w->feed, w->predictor, SEBAYS_FEED_BATCH,
+                                      &a->outcome, got)
+               : sebays_feed_predict(w->feed, w->predictor, SEBAYS_FEED_BATCH, &a->out,
+                                     got);
+}
+
+/* Of several processes, rank 0 writes what all have answered. */
+static int write_round(struct work *w, size_t got, bool *more)
+{
+    struct cli_predictions *a = &w->predictions;
+    bool apart = false;
+    *more = got > 0;
+    if (!together(w)) {
+        cli_predictions_write(a, w->feed, got);
+        return CLI_OK;
+    }
+    sebays_status st = cli_collect_round(&w->collect, a, w->feed, got, more, &apart);
+    if (!apart)
+        return st == SEBAYS_OK ? CLI_OK : cli_ranks_fail(name, w->ranks, st);
+    fprintf(stderr,
+            "sebays %s: the processes read different rows: %s must be the same file for "
+            "all\n",
+            name, w->args->input);
+    return CLI_FAILED;
 }
 
 /* One batch after the other, each out before the next. */
@@ -259,27 +309,27 @@ static int answer_all(struct work *w)
 {
     struct cli_predictions *a = &w->predictions;
     uint64_t count = sebays_feed_count(w->feed);
-    size_t got = 1;
-    for (bool begun = false; got > 0; begun = true) {
-        sebays_status st =
-            sebays_model_targets(w->model) > 0
-                ? sebays_feed_outcomes(w->feed, w->predictor, SEBAYS_FEED_BATCH,
-                                       &a->outcome, &got)
-                : sebays_feed_predict(w->feed, w->predictor, SEBAYS_FEED_BATCH, &a->out,
-                                      &got);
+    bool more = true;
+    for (bool begun = false; more; begun = true) {
+        size_t got = 0;
+        sebays_status st = answer(w, &got);
         if (st == SEBAYS_ECANCELED && cli_signals_caught())
             return 128 + cli_signals_caught();
         if (st != SEBAYS_OK) {
             cli_progress_end(&w->screen);
-            return cli_fail(name, st);
+            return cli_ranks_fail(name, w->ranks, st);
         }
         a->files = begun ? a->files : sebays_feed_name(w->feed, 0) != NULL;
-        if (!begun)
+        if (!begun && first(w))
             cli_predictions_begin(a, w->feed, count);
-        cli_predictions_write(a, w->feed, got);
-        if (fflush(a->to) != 0 || ferror(a->to))
+        int code = write_round(w, got, &more);
+        if (code != CLI_OK)
+            return code;
+        if (first(w) && (fflush(a->to) != 0 || ferror(a->to)))
             return cannot_write(w, errno);
     }
+    if (!first(w))
+        return CLI_OK;
     cli_predictions_end(a, count);
     if (!cli_output_commit(&w->output))
         return cannot_write(w, errno);
@@ -289,37 +339,49 @@ static int answer_all(struct work *w)
 static void close_all(struct work *w)
 {
     cli_output_abort(&w->output);
+    cli_collect_fini(&w->collect);
     cli_predictions_fini(&w->predictions);
     sebays_feed_free(w->feed);
     sebays_predictor_free(w->predictor);
     sebays_model_free(w->model);
 }
 
-static int run(const struct cli_args *args)
+static int run_with(const struct cli_args *args, struct sebays_ranks *ranks)
 {
-    struct work w = {.args = args};
+    struct work w = {.args = args, .ranks = ranks};
     struct sebays_predictor_options o = {.threads = args->threads, .isa = args->isa};
     if (!take(&w, &o))
         return CLI_USAGE;
     /* Rows and a bar on one screen would spoil each other. */
-    cli_progress_init(&w.screen, args->quiet || (!args->out && isatty(STDOUT_FILENO)));
+    bool quiet = args->quiet || !first(&w);
+    cli_progress_init(&w.screen, quiet || (!args->out && isatty(STDOUT_FILENO)));
     (void)cli_signals_catch(); /* if that fails, Ctrl-C ends us without a word */
     int code = open_all(&w, &o);
     if (code == CLI_OK)
         code = answer_all(&w);
     cli_progress_end(&w.screen);
-    if (code == CLI_OK && w.predictions.rejects && !args->quiet)
+    if (code == CLI_OK && w.predictions.rejects && !quiet)
         fprintf(stderr, "%llu of %llu rejected: total entropy above %g nats\n",
                 (unsigned long long)w.predictions.rejected,
                 (unsigned long long)w.predictions.count, w.predictions.reject_above);
-    const char *note = w.feed && !args->quiet ? sebays_feed_note(w.feed) : NULL;
+    const char *note = w.feed && !quiet ? sebays_feed_note(w.feed) : NULL;
     if (code == CLI_OK && note)
         fprintf(stderr, "sebays %s: warning: %s\n", name, note);
-    if (code > 128)
+    if (code > 128 && first(&w))
         fprintf(stderr, "sebays %s: stopped%s\n", name,
                 args->out ? "; nothing was written" : "");
     close_all(&w);
+    if (code > 128) /* the others may be waiting for rows */
+        sebays_ranks_abort(ranks);
     return code;
+}
+
+static int run(const struct cli_args *args)
+{
+    struct sebays_ranks *ranks;
+    int code = cli_ranks_join(name, args, &ranks);
+    return code == CLI_OK ? cli_ranks_leave(name, args, ranks, run_with(args, ranks))
+                          : code;
 }
 
 const struct cli_command cli_cmd_predict = {
@@ -336,6 +398,7 @@ const struct cli_command cli_cmd_predict = {
         "                      [--keep COLUMN,...] [--csv-safe] [--threads N] [--isa "
         "NAME] "
         "[--data-dir DIR] [--quiet]\n"
+        "                      [--mpi[=NAME] [--mpi-limit SECONDS]]\n"
         "\n"
         "A row an example, in the order of the input: its class, the class's "
         "probability,\n"
@@ -387,6 +450,12 @@ const struct cli_command cli_cmd_predict = {
         "  --isa NAME                instruction set of the kernels; default: the best\n"
         "  --data-dir DIR            where data sets are looked for by name\n"
         "  --quiet                   no progress, only errors\n"
+        "  --mpi[=NAME]              answer with the other processes that mpirun or "
+        "srun\n"
+        "                            started, the same rows in the same order; "
+        "docs/cluster.md\n"
+        "  --mpi-limit SECONDS       end the job when processes wait longer for each\n"
+        "                            other; default 600\n"
         "\n"
         "examples:\n"
         "  sebays predict runs/quickstart --input fashion-mnist --out "
@@ -394,6 +463,6 @@ const struct cli_command cli_cmd_predict = {
         "  sebays predict runs/pets --input photos/ --top 3 --reject-above 0.5\n"
         "  zcat huge.csv.gz | sebays predict runs/iris --input - --format json\n",
     .flags = CLI_PREDICT | CLI_FILE | CLI_FORMAT | CLI_SAMPLES | CLI_DATA | CLI_THREAD |
-             CLI_ISA | CLI_QUIET,
+             CLI_ISA | CLI_QUIET | CLI_MPI,
     .run = run,
 };

@@ -1,6 +1,7 @@
 /* sebays train - trains a recipe, or data with a recipe that is chosen for it, into a run
  * directory. */
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -73,10 +74,10 @@ static int train(const struct cli_args *args, const struct sebays_recipe *recipe
     cli_progress_end(&screen);
     char recipe_path[PATH_BYTES];
     bool begun = recipe_of(out, recipe_path);
-    if (begun && st == SEBAYS_ECANCELED && cli_signals_caught())
-        return !first ? 128 + cli_signals_caught()
-                      : say_go_on("saved", args, recipe_path, out,
-                                  128 + cli_signals_caught());
+    if (begun && st == SEBAYS_ECANCELED) { /* another rank may be the one that was told */
+        int code = 128 + (cli_signals_caught() ? cli_signals_caught() : SIGTERM);
+        return first ? say_go_on("saved", args, recipe_path, out, code) : code;
+    }
     if (begun && st == SEBAYS_EIO)
         return say_go_on("what was saved before is kept", args, recipe_path, out,
                          CLI_FAILED);
@@ -120,7 +121,8 @@ static int run(const struct cli_args *args)
 {
     struct sebays_ranks *ranks;
     int code = cli_ranks_join("train", args, &ranks);
-    return code == CLI_OK ? cli_ranks_leave(ranks, run_with(args, ranks)) : code;
+    return code == CLI_OK ? cli_ranks_leave("train", args, ranks, run_with(args, ranks))
+                          : code;
 }
 
 const struct cli_command cli_cmd_train = {

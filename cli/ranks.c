@@ -6,6 +6,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "watch.h"
+
 /* How many processes launchers say that they started. */
 static const char *const size_names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE",
                                          "SLURM_STEP_NUM_TASKS", "SLURM_NTASKS"};
@@ -48,7 +50,10 @@ int cli_ranks_join(const char *command, const struct cli_args *args,
     }
     if (!args->mpi)
         return CLI_OK;
+    struct cli_watch watch;
+    cli_watch_begin(&watch, command, "joining the other processes", limit);
     sebays_status st = sebays_ranks_join(args->mpi, limit, out);
+    cli_watch_end(&watch);
     if (st != SEBAYS_OK)
         return cli_fail(command, st);
     if (!launched_apart(command, args->mpi, sebays_ranks_size(*out)))
@@ -80,13 +85,21 @@ static void let_it_be_read(const struct sebays_ranks *ranks)
         (void)nanosleep(&moment, NULL);
 }
 
-int cli_ranks_leave(struct sebays_ranks *ranks, int code)
+int cli_ranks_leave(const char *command, const struct cli_args *args,
+                    struct sebays_ranks *ranks, int code)
 {
+    struct cli_watch watch;
+    double limit;
+    if (!ranks)
+        return code;
     fflush(stdout);
     if (code == CLI_FAILED || code == CLI_USAGE) {
         let_it_be_read(ranks);
         sebays_ranks_abort(ranks);
     }
+    (void)take_limit(args->mpi_limit, &limit); /* was looked at when it joined */
+    cli_watch_begin(&watch, command, "leaving the other processes", limit);
     sebays_ranks_leave(ranks);
+    cli_watch_end(&watch);
     return code;
 }

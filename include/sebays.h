@@ -142,6 +142,12 @@ uint32_t sebays_ranks_rank(const struct sebays_ranks *ranks);
 uint32_t sebays_ranks_size(const struct sebays_ranks *ranks);
 const char *sebays_ranks_mpi(const struct sebays_ranks *ranks);
 
+/* Every process gives some bytes, all of them make the call; rank 0 has in *all those of
+ * everybody, in the order of ranks, until the next call, and the others NULL. sizes: [size],
+ * how many each gave, on all of them. */
+sebays_status sebays_ranks_collect(struct sebays_ranks *ranks, const void *mine,
+                                   size_t bytes, const void **all, uint64_t *sizes);
+
 /* Leaves the job when it went well; all processes together. NULL is fine. */
 void sebays_ranks_leave(struct sebays_ranks *ranks);
 
@@ -516,7 +522,9 @@ struct sebays_feed_options {
                              or number from 1, commas between; may be NULL */
     sebays_progress_fn *progress; /* may be NULL; false ends with SEBAYS_ECANCELED */
     void *progress_context;
-    double progress_seconds; /* between two reports, at least */
+    double progress_seconds;          /* between two reports, at least */
+    const struct sebays_ranks *ranks; /* who answers together, each every size-th call's
+                                         examples, all of the same most; NULL: this process */
 };
 
 /* name_or_path as in sebays_data_open, one PNG or JPEG file, or "-": a table as text on
@@ -543,6 +551,9 @@ sebays_status sebays_feed_predict(struct sebays_feed *feed,
 sebays_status sebays_feed_outcomes(struct sebays_feed *feed,
                                    struct sebays_predictor *predictor, size_t most,
                                    const struct sebays_outcomes *out, size_t *got);
+
+/* The number of the last answer's first example, from 0; at the end, how many there are. */
+uint64_t sebays_feed_first(const struct sebays_feed *feed);
 
 /* The file that example i of the last answer is, within a folder of images ("cat/1.png");
  * NULL: examples are no files. Valid until the next call. */

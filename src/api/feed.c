@@ -61,6 +61,8 @@ sebays_status sebays_feed_open(const struct sebays_model *model, const char *nam
     struct sb_feed_options f = {.model = &model->model,
                                 .path = made->path,
                                 .keep = made->keep,
+                                .share = sebays_ranks_rank(o.ranks),
+                                .shares = sebays_ranks_size(o.ranks),
                                 .split = o.train ? SB_SPLIT_TRAIN : SB_SPLIT_TEST,
                                 .progress = sb_callbacks_progress(&made->calls)};
     if (st == SB_OK)
@@ -86,6 +88,11 @@ void sebays_feed_free(struct sebays_feed *feed)
 uint64_t sebays_feed_count(const struct sebays_feed *feed)
 {
     return feed ? sb_feed_count(&feed->feed) : 0;
+}
+
+uint64_t sebays_feed_first(const struct sebays_feed *feed)
+{
+    return feed ? sb_feed_first(&feed->feed) : 0;
 }
 
 /* The next examples, once it is known what is wanted of them. */

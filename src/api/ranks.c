@@ -7,6 +7,8 @@
 
 struct sebays_ranks {
     struct sb_ranks *job; /* owned */
+    char *bytes;          /* owned: what was collected ... */
+    size_t room;          /* ... and what there is room for */
 };
 
 sebays_status sebays_ranks_join(const char *mpi, double limit, struct sebays_ranks **out)
@@ -45,10 +47,70 @@ const char *sebays_ranks_mpi(const struct sebays_ranks *ranks)
     return ranks ? sb_ranks_mpi(ranks->job) : "";
 }
 
+/* Room for the bytes of all, one behind the other. */
+static sb_status make_room(struct sebays_ranks *ranks, const uint64_t *sizes,
+                           struct sb_comm_span *from)
+{
+    uint64_t at = 0;
+    for (uint32_t r = 0; r < sebays_ranks_size(ranks); r++) {
+        from[r] = (struct sb_comm_span){(size_t)at, (size_t)sizes[r]};
+        at += sizes[r];
+    }
+    if (at <= ranks->room)
+        return SB_OK;
+    sb_free(ranks->bytes);
+    ranks->room = 0;
+    ranks->bytes = sb_malloc((size_t)at, 1);
+    if (!ranks->bytes)
+        return sb_fail(SB_ENOMEM, "no memory for %llu bytes of all processes",
+                       (unsigned long long)at);
+    ranks->room = (size_t)at;
+    return SB_OK;
+}
+
+/* span: [2][size], whose second half, who gets what of mine, is zeroed. */
+static sb_status collect(struct sebays_ranks *ranks, const void *mine, size_t bytes,
+                         uint64_t *sizes, struct sb_comm_span *span)
+{
+    const struct sb_comm *c = sb_api_comm(ranks);
+    struct sb_comm_span *from = span, *to = span + c->size;
+    uint64_t own = bytes;
+    sb_comm_equal_spans(from, c->size, sizeof own);
+    sb_status st = sb_comm_all_gather(c, "sizes of answers", &own, sizes, from);
+    if (st != SB_OK)
+        return st;
+    to[0].bytes = bytes;
+    for (uint32_t r = 0; c->rank > 0 && r < c->size; r++)
+        from[r] = (struct sb_comm_span){0, 0};
+    if (c->rank == 0)
+        st = make_room(ranks, sizes, from);
+    return st == SB_OK ? sb_comm_exchange(c, "answers", mine, to, ranks->bytes, from)
+                       : st;
+}
+
+sebays_status sebays_ranks_collect(struct sebays_ranks *ranks, const void *mine,
+                                   size_t bytes, const void **all, uint64_t *sizes)
+{
+    SB_NEED(all);
+    *all = NULL;
+    SB_NEED(mine);
+    SB_NEED(sizes);
+    SB_NEED(ranks);
+    struct sb_comm_span *span = sb_calloc(2 * sebays_ranks_size(ranks), sizeof *span);
+    if (!span)
+        return (sebays_status)sb_fail(SB_ENOMEM, "no memory to collect answers");
+    sb_status st = collect(ranks, mine, bytes, sizes, span);
+    sb_free(span);
+    if (st == SB_OK && sebays_ranks_rank(ranks) == 0)
+        *all = ranks->bytes;
+    return (sebays_status)st;
+}
+
 void sebays_ranks_leave(struct sebays_ranks *ranks)
 {
     if (!ranks)
         return;
+    sb_free(ranks->bytes);
     sb_ranks_leave(ranks->job);
     sb_free(ranks);
 }

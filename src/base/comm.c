@@ -49,6 +49,14 @@ static sb_status alone_done(const struct sb_comm *c, struct sb_comm_request *r)
     return SB_OK;
 }
 
+static sb_status alone_test(const struct sb_comm *c, struct sb_comm_request *r,
+                            bool *done)
+{
+    (void)c, (void)r;
+    *done = true;
+    return SB_OK;
+}
+
 static void alone_nothing(const struct sb_comm *c)
 {
     (void)c;
@@ -63,6 +71,7 @@ static const struct sb_comm alone = {
     .start_exchange = alone_exchange,
     .start_barrier = alone_done,
     .wait = alone_done,
+    .test = alone_test,
     .poll = alone_nothing,
     .abort = alone_nothing,
 };
@@ -134,6 +143,27 @@ sb_status sb_comm_start_exchange(const struct sb_comm *c, const char *what,
 sb_status sb_comm_wait(const struct sb_comm *c, struct sb_comm_request *r)
 {
     return of(c)->wait(of(c), r);
+}
+
+sb_status sb_comm_test(const struct sb_comm *c, struct sb_comm_request *r, bool *done)
+{
+    return of(c)->test(of(c), r, done);
+}
+
+sb_status sb_comm_split(const struct sb_comm *c, uint32_t colour, struct sb_comm **out)
+{
+    *out = NULL;
+    if (sb_comm_size(c) < 2)
+        return SB_OK;
+    /* An implementation may wait for the others without a limit: they are all there. */
+    sb_status st = sb_comm_barrier(c, "groups");
+    return st == SB_OK ? c->split(c, colour, out) : st;
+}
+
+void sb_comm_release(struct sb_comm *c)
+{
+    if (c)
+        c->release(c);
 }
 
 void sb_comm_poll(const struct sb_comm *c)

@@ -38,6 +38,7 @@ struct sb_comm_request {
 
 struct sb_comm {
     uint32_t rank, size;
+    double limit;     /* seconds that one exchange may take; 0: any */
     const char *name; /* of what is behind it: "alone", "openmpi", ... */
     void *state;      /* the implementation's */
 
@@ -52,6 +53,9 @@ struct sb_comm {
                                 struct sb_comm_request *r);
     sb_status (*start_barrier)(const struct sb_comm *c, struct sb_comm_request *r);
     sb_status (*wait)(const struct sb_comm *c, struct sb_comm_request *r);
+    sb_status (*test)(const struct sb_comm *c, struct sb_comm_request *r, bool *done);
+    sb_status (*split)(const struct sb_comm *c, uint32_t colour, struct sb_comm **out);
+    void (*release)(struct sb_comm *c);
     void (*poll)(const struct sb_comm *c);
     void (*abort)(const struct sb_comm *c);
 };
@@ -100,9 +104,19 @@ sb_status sb_comm_start_exchange(const struct sb_comm *c, const char *what,
                                  struct sb_comm_request *r);
 sb_status sb_comm_wait(const struct sb_comm *c, struct sb_comm_request *r);
 
+/* *done: whether a wait would return at once; it must be called all the same. */
+sb_status sb_comm_test(const struct sb_comm *c, struct sb_comm_request *r, bool *done);
+
 /* Lets what is under way move on; a few microseconds. Without a call now and then, between
  * two layers say, a large exchange moves only while somebody waits for it. */
 void sb_comm_poll(const struct sb_comm *c);
+
+/* ---- groups ---- */
+
+/* Those of c's ranks that give the same colour, in their old order; all of c call it. Of one
+ * process alone *out is NULL. The caller calls sb_comm_release, before c is gone. */
+sb_status sb_comm_split(const struct sb_comm *c, uint32_t colour, struct sb_comm **out);
+void sb_comm_release(struct sb_comm *c);
 
 /* ---- made of these ---- */
 

@@ -11,23 +11,32 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { SB_PLUGIN_VERSION = 1 };
+enum { SB_PLUGIN_VERSION = 2 };
 #define SB_PLUGIN_SYMBOL "sebays_mpi_plugin"
+
+/* Open MPI's communicators and requests are pointers, MPICH's numbers. */
+union sb_plugin_handle {
+    void *pointer;
+    int number;
+};
 
 /* A request under way and the lists that MPI reads until it is done. */
 struct sb_plugin_slot {
-    union {
-        void *pointer; /* Open MPI's requests are pointers, MPICH's numbers */
-        int number;
-    } request;
+    union sb_plugin_handle *group; /* whose request it is */
+    union sb_plugin_handle request;
     int *out_bytes, *out_at; /* [size] */
     int *in_bytes, *in_at;   /* [size] */
 };
 
 struct sb_plugin {
     uint32_t version;
-    /* Joins the job. 0, or a code for explain(), as all of these. */
-    int (*begin)(uint32_t *rank, uint32_t *size);
+    /* Joins the job; all: the group of all its processes. 0, or a code for explain(), as all
+     * of these. */
+    int (*begin)(union sb_plugin_handle *all, uint32_t *rank, uint32_t *size);
+    /* The processes of a group that give the same colour, in their old order. Waits. */
+    int (*split)(union sb_plugin_handle *group, int colour, union sb_plugin_handle *out,
+                 uint32_t *rank, uint32_t *size);
+    void (*release)(union sb_plugin_handle *group);
     int (*broadcast)(struct sb_plugin_slot *s, void *data, int bytes, int root);
     /* mine NULL: in place. The slot's in lists say what comes from whom and goes where. */
     int (*all_gather)(struct sb_plugin_slot *s, const void *mine, int bytes, void *all);

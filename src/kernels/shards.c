@@ -141,13 +141,24 @@ void sb_fold_push(const struct sb_env *env, struct sb_fold *f, struct sb_subtree
     add_sums(env, f, last, sb_tree_push(&f->tree, part));
 }
 
-sb_status sb_fold_end(const struct sb_env *env, const struct sb_shards *s,
-                      struct sb_fold *f, const char *what)
+sb_status sb_fold_start(const struct sb_env *env, const struct sb_shards *s,
+                        struct sb_fold *f, const char *what)
 {
     if (s && s->spread)
-        return sb_spread_fold(env, s->spread, f, what);
+        return sb_spread_start(env, s->spread, f, what);
     if (f->tree.parts > 1)
         add_sums(env, f, f->tree.parts - 1, f->tree.parts - 1);
     f->tree.parts = f->tree.parts > 0;
     return SB_OK;
+}
+
+sb_status sb_shards_settle(const struct sb_env *env, const struct sb_shards *s)
+{
+    return s && s->spread ? sb_spread_settle(env, s->spread) : SB_OK;
+}
+
+void sb_shards_poll(const struct sb_shards *s)
+{
+    if (s && s->spread)
+        sb_comm_poll(s->spread->comm);
 }

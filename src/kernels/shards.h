@@ -116,9 +116,16 @@ float *sb_fold_next(const struct sb_fold *f);
 /* It is there. */
 void sb_fold_push(const struct sb_env *env, struct sb_fold *f, struct sb_subtree part);
 
-/* Over all shards of the batch, in f->first. s may be NULL: all have come. what: in
- * sentences about exchanges. */
-sb_status sb_fold_end(const struct sb_env *env, const struct sb_shards *s,
-                      struct sb_fold *f, const char *what);
+/* Over all shards of the batch, in f->first, which is nobody's until sb_shards_settle: other
+ * processes' shards are on their way. s may be NULL: all have come. what: in sentences about
+ * exchanges; lives as long. */
+sb_status sb_fold_start(const struct sb_env *env, const struct sb_shards *s,
+                        struct sb_fold *f, const char *what);
+
+/* All sums that were started are there. */
+sb_status sb_shards_settle(const struct sb_env *env, const struct sb_shards *s);
+
+/* Lets exchanges under way move on, between two pieces of work. */
+void sb_shards_poll(const struct sb_shards *s);
 
 #endif

@@ -40,8 +40,11 @@ void sb_spread_fini(struct sb_spread *s)
     sb_free(s->part);
     sb_free(s->to);
     sb_free(s->from);
-    sb_free(s->out);
     sb_free(s->in);
+    for (int i = 0; i < SB_SPREAD_LANES; i++) {
+        sb_free(s->lane[i].out);
+        sb_free(s->lane[i].in);
+    }
     *s = (struct sb_spread){0};
 }
 
@@ -91,18 +94,29 @@ static size_t slice(const struct sb_spread *s, size_t n, uint32_t r)
     return r == s->comm->size ? n : n * r / s->comm->size / 16 * 16;
 }
 
-static sb_status grow(char **memory, size_t *have, size_t bytes)
+/* Contents are not kept. */
+static sb_status grow(char **memory, size_t bytes)
 {
-    if (bytes <= *have)
-        return SB_OK;
     sb_free(*memory);
-    *have = 0;
     *memory = sb_calloc(bytes, 1);
-    if (!*memory)
-        return sb_fail(SB_ENOMEM, "no memory to exchange %zu MB with other processes",
-                       bytes >> 20);
-    *have = bytes;
-    return SB_OK;
+    return *memory
+               ? SB_OK
+               : sb_fail(SB_ENOMEM, "no memory to exchange %zu MB with other processes",
+                         bytes >> 20);
+}
+
+static sb_status grow_lanes(struct sb_spread *s, size_t out, size_t in)
+{
+    sb_status st = SB_OK;
+    for (int i = 0; st == SB_OK && i < SB_SPREAD_LANES; i++) {
+        assert(!s->lane[i].first);
+        st = grow(&s->lane[i].out, out);
+        if (st == SB_OK)
+            st = grow(&s->lane[i].in, in);
+    }
+    s->lane_out_bytes = st == SB_OK ? out : 0;
+    s->lane_in_bytes = st == SB_OK ? in : 0;
+    return st;
 }
 
 sb_status sb_spread_reserve(struct sb_spread *s, size_t sums, size_t floats)
@@ -110,9 +124,15 @@ sb_status sb_spread_reserve(struct sb_spread *s, size_t sums, size_t floats)
     uint32_t first, own = sb_spread_shards(s, UINT32_MAX, s->comm->rank, &first);
     size_t longest = floats / s->comm->size + 32; /* slice */
     size_t pairs = sums * s->shards * 2 * sizeof(double);
-    size_t slices = longest * s->shards * sizeof(float);
-    sb_status st = grow(&s->in, &s->in_bytes, pairs > slices ? pairs : slices);
-    return st == SB_OK ? grow(&s->out, &s->out_bytes, floats * own * sizeof(float)) : st;
+    size_t in = longest * s->shards * sizeof(float), out = floats * own * sizeof(float);
+    sb_status st = SB_OK;
+    if (pairs > s->in_bytes) {
+        st = grow(&s->in, pairs);
+        s->in_bytes = st == SB_OK ? pairs : 0;
+    }
+    if (st == SB_OK && (in > s->lane_in_bytes || out > s->lane_out_bytes))
+        st = grow_lanes(s, out, in);
+    return st;
 }
 
 /* ---- few numbers --------------------------------------------------------------------- */
@@ -151,16 +171,16 @@ void sb_spread_sum(const struct sb_spread *s, size_t i, struct sb_tree_sums *out
 /* ---- arrays -------------------------------------------------------------------------- */
 
 /* Slice r of this process's subtrees, for every r: [process][subtree][slice]. */
-static void pack_slices(struct sb_spread *s, const struct sb_fold *f)
+static void pack_slices(struct sb_spread *s, const struct sb_fold *f, char *out)
 {
     size_t at = 0;
     for (uint32_t r = 0; r < s->comm->size; r++) {
         size_t begin = slice(s, f->n, r), n = slice(s, f->n, r + 1) - begin;
         s->to[r] = (struct sb_comm_span){at, n * f->tree.parts * sizeof(float)};
         for (uint32_t k = 0; k < f->tree.parts; k++, at += n * sizeof(float))
-            memcpy(s->out + at, sb_fold_place(f, k) + begin, n * sizeof(float));
+            memcpy(out + at, sb_fold_place(f, k) + begin, n * sizeof(float));
     }
-    assert(at <= s->out_bytes);
+    assert(at <= s->lane_out_bytes);
 }
 
 /* What comes from each process: [process][its subtrees][own slice]. */
@@ -171,13 +191,14 @@ static void expect_slices(struct sb_spread *s, size_t n)
         s->from[r] = (struct sb_comm_span){at, n * s->part[r].parts * sizeof(float)};
         at += s->from[r].bytes;
     }
-    assert(at <= s->in_bytes);
+    assert(at <= s->lane_in_bytes);
 }
 
 enum { PIECE = 2048 }; /* floats of a chunk */
 
 struct ending {
     const struct sb_spread *s;
+    float *all;    /* [subtrees of all][n] */
     size_t n;      /* of the slice */
     float *result; /* [n] */
 };
@@ -195,8 +216,8 @@ static void end_piece(void *context, size_t chunk, int worker)
     const struct ending *e = context;
     const struct sb_spread *s = e->s;
     size_t begin = chunk * PIECE, n = e->n - begin < PIECE ? e->n - begin : PIECE;
-    float *all = (float *)(void *)s->in + begin; /* [subtrees of all][e->n] */
-    size_t at[SB_TREE_MOST] = {0};               /* where those of the tree are */
+    float *all = e->all + begin;
+    size_t at[SB_TREE_MOST] = {0}; /* where those of the tree are */
     struct sb_tree tree = {.parts = 0};
     size_t next = 0;
     for (uint32_t r = 0; r < s->comm->size; r++)
@@ -211,23 +232,68 @@ static void end_piece(void *context, size_t chunk, int worker)
     memcpy(e->result + begin, all, n * sizeof(float));
 }
 
-sb_status sb_spread_fold(const struct sb_env *env, struct sb_spread *s, struct sb_fold *f,
-                         const char *what)
+/* Has the subtrees come, ends the own slice's trees, and sends it to all. */
+static sb_status send_slice(const struct sb_env *env, struct sb_spread *s,
+                            struct sb_spread_lane *l)
 {
-    size_t begin = slice(s, f->n, s->comm->rank);
-    struct ending e = {s, slice(s, f->n, s->comm->rank + 1) - begin, f->first + begin};
-    assert(f->tree.parts == sb_spread_parts(s));
-    pack_slices(s, f);
-    expect_slices(s, e.n);
-    sb_status st = sb_comm_exchange(s->comm, what, s->out, s->to, s->in, s->from);
+    size_t begin = slice(s, l->n, s->comm->rank);
+    struct ending e = {s, (float *)(void *)l->in,
+                       slice(s, l->n, s->comm->rank + 1) - begin, l->first + begin};
+    if (!l->first || l->sent)
+        return SB_OK;
+    sb_status st = sb_comm_wait(s->comm, &l->request);
     if (st != SB_OK)
         return st;
     sb_threads_run(env->threads, (e.n + PIECE - 1) / PIECE, end_piece, &e);
     for (uint32_t r = 0; r < s->comm->size; r++) {
-        size_t at = slice(s, f->n, r);
+        size_t at = slice(s, l->n, r);
         s->from[r] = (struct sb_comm_span){at * sizeof(float),
-                                           (slice(s, f->n, r + 1) - at) * sizeof(float)};
+                                           (slice(s, l->n, r + 1) - at) * sizeof(float)};
     }
-    f->tree.parts = 1;
-    return sb_comm_all_gather(s->comm, what, NULL, f->first, s->from);
+    l->sent = true;
+    return sb_comm_start_all_gather(s->comm, l->what, NULL, l->first, s->from,
+                                    &l->request);
+}
+
+/* The lane is free then. */
+static sb_status end_lane(const struct sb_env *env, struct sb_spread *s,
+                          struct sb_spread_lane *l)
+{
+    sb_status st = send_slice(env, s, l);
+    if (st == SB_OK && l->first)
+        st = sb_comm_wait(s->comm, &l->request);
+    if (st == SB_OK)
+        l->first = NULL;
+    return st;
+}
+
+sb_status sb_spread_start(const struct sb_env *env, struct sb_spread *s,
+                          const struct sb_fold *f, const char *what)
+{
+    uint32_t before = (s->next + SB_SPREAD_LANES - 1) % SB_SPREAD_LANES;
+    struct sb_spread_lane *l = &s->lane[s->next];
+    size_t own = slice(s, f->n, s->comm->rank + 1) - slice(s, f->n, s->comm->rank);
+    assert(f->tree.parts == sb_spread_parts(s));
+    sb_status st = send_slice(env, s, &s->lane[before]);
+    if (st == SB_OK)
+        st = end_lane(env, s, l);
+    if (st != SB_OK)
+        return st;
+    pack_slices(s, f, l->out);
+    expect_slices(s, own);
+    l->first = f->first;
+    l->n = f->n;
+    l->sent = false;
+    l->what = what;
+    s->next = (s->next + 1) % SB_SPREAD_LANES;
+    return sb_comm_start_exchange(s->comm, what, l->out, s->to, l->in, s->from,
+                                  &l->request);
+}
+
+sb_status sb_spread_settle(const struct sb_env *env, struct sb_spread *s)
+{
+    sb_status st = SB_OK;
+    for (uint32_t i = 0; st == SB_OK && i < SB_SPREAD_LANES; i++) /* oldest first */
+        st = end_lane(env, s, &s->lane[(s->next + i) % SB_SPREAD_LANES]);
+    return st;
 }

@@ -12,6 +12,12 @@
  * So nothing depends on the number of processes but who computes what. What subtrees others
  * have follows from the number of rows, and is never sent. Memory is taken when a network
  * is planned.
+ *
+ * Arrays need not be waited for where they come up. Each started one has a lane of a ring:
+ * its subtrees are copied there and on their way while the next layer is computed; one start
+ * later they are waited for, the slice's trees are ended, and the slice goes to everybody,
+ * which is waited for when the lane is needed again. All processes must begin exchanges in
+ * one order, so these points are fixed, and not when something happens to have come.
  */
 #ifndef SB_KERNELS_SPREAD_H
 #define SB_KERNELS_SPREAD_H
@@ -21,14 +27,29 @@
 #include "base/status.h"
 #include "kernels/shards.h"
 
+enum { SB_SPREAD_LANES = 3 }; /* arrays under way at a time */
+
+/* An array under way. */
+struct sb_spread_lane {
+    char *out, *in; /* owned: subtrees sent; those of the own slice that come */
+    float *first;   /* borrowed: where the result goes; NULL: the lane is free */
+    size_t n;
+    bool sent; /* the own slice is ended and on its way to all */
+    const char *what;
+    struct sb_comm_request request;
+};
+
 struct sb_spread {
     const struct sb_comm *comm;     /* of more than one process */
     uint32_t width, shards;         /* rows of a shard; shards of a full batch */
     struct sb_tree *part;           /* [size] owned: subtrees of this batch, by process */
     struct sb_comm_span *to, *from; /* [size] owned */
-    char *out, *in;                 /* owned: what is sent and received */
-    size_t out_bytes, in_bytes;
+    char *in;                       /* owned: few numbers of all */
+    size_t in_bytes;
     size_t sums; /* of two numbers, in the exchange at hand */
+    struct sb_spread_lane lane[SB_SPREAD_LANES];
+    uint32_t next;                        /* the lane of the next array */
+    size_t lane_out_bytes, lane_in_bytes; /* of each */
 };
 
 /* SB_EARG if there are more processes than shards. The caller calls sb_spread_fini, also
@@ -37,7 +58,8 @@ sb_status sb_spread_init(struct sb_spread *s, const struct sb_comm *comm, uint32
                          uint32_t rows);
 void sb_spread_fini(struct sb_spread *s);
 
-/* Memory for so many sums of two numbers, and for arrays of so many floats. */
+/* Memory for so many sums of two numbers, and for arrays of so many floats; none is under
+ * way. */
 sb_status sb_spread_reserve(struct sb_spread *s, size_t sums, size_t floats);
 
 /* The shards that a process has of a batch of so many rows: [*first, *first + return). */
@@ -59,8 +81,12 @@ uint32_t sb_spread_parts(const struct sb_spread *s);
 sb_status sb_spread_gather(struct sb_spread *s, const char *what);
 void sb_spread_sum(const struct sb_spread *s, size_t i, struct sb_tree_sums *out);
 
-/* Ends a fold whose shards here have come: f->first is the sum over all processes. */
-sb_status sb_spread_fold(const struct sb_env *env, struct sb_spread *s, struct sb_fold *f,
-                         const char *what);
+/* Of a fold whose shards here have come: f->first is the sum over all processes after
+ * sb_spread_settle, and nobody's before. what must live as long. */
+sb_status sb_spread_start(const struct sb_env *env, struct sb_spread *s,
+                          const struct sb_fold *f, const char *what);
+
+/* Ends all that was started. */
+sb_status sb_spread_settle(const struct sb_env *env, struct sb_spread *s);
 
 #endif

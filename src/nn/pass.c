@@ -179,6 +179,8 @@ static sb_status backward_weight(const struct backward *b, uint32_t i)
         .stride = n->sum_floats,
     };
     sb_status st = sb_weight_backward(b->env, w, &wb, n->scratch);
+    if (st == SB_OK && b->visit) /* looks at the gradients */
+        st = sb_shards_settle(b->env, &n->shards);
     if (st == SB_OK && b->visit)
         st = b->visit(b->context, node->param, &in->y, &node->dy);
     return st;
@@ -259,5 +261,5 @@ sb_status sb_net_backward(const struct sb_env *env, struct sb_net *n,
         if (st != SB_OK)
             return st;
     }
-    return SB_OK;
+    return sb_shards_settle(env, &n->shards);
 }

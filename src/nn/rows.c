@@ -205,7 +205,7 @@ static sb_status fold_rows(const struct sb_env *env, struct sb_net *n, uint32_t 
         sum_rows(n, node, r, sb_fold_next(&f));
         sb_fold_push(env, &f, (struct sb_subtree){0, n->shards.first + i});
     }
-    return sb_fold_end(env, &n->shards, &f, "gradients of scales");
+    return sb_fold_start(env, &n->shards, &f, "gradients of scales");
 }
 
 sb_status sb_scale_backward(const struct sb_env *env, struct sb_net *n, uint32_t i)

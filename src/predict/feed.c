@@ -168,6 +168,11 @@ static sb_status open_path(struct sb_feed *f)
 sb_status sb_feed_init(struct sb_feed *f, const struct sb_feed_options *o)
 {
     *f = (struct sb_feed){.o = *o};
+    if (o->shares > 1 && strcmp(o->path, "-") == 0)
+        return sb_fail(SB_EARG,
+                       "standard input comes to one process only; name a file "
+                       "that all %u processes can read",
+                       o->shares);
     sb_status st = open_path(f);
     if (st != SB_OK)
         return st;
@@ -237,6 +242,28 @@ static sb_status tell(struct sb_feed *f)
     return sb_progress_update(f->o.progress, total > 0 ? done : f->done);
 }
 
+/* Goes past the batches that other processes answer. Rows of text have to be read to know
+ * where they end. */
+static sb_status skip(struct sb_feed *f, size_t most)
+{
+    uint32_t batches = f->begun ? f->o.shares - 1 : f->o.share;
+    sb_status st = SB_OK;
+    f->begun = true;
+    for (uint32_t i = 0; st == SB_OK && f->o.shares > 1 && i < batches; i++) {
+        uint64_t left = f->view.n - f->done;
+        size_t n = left < most ? (size_t)left : most;
+        if (f->columns)
+            st = sb_rows_next(&f->rows, (float *)f->buffer, most, &n);
+        f->done += st == SB_OK ? n : 0;
+    }
+    return st;
+}
+
+uint64_t sb_feed_first(const struct sb_feed *f)
+{
+    return f->done - f->last;
+}
+
 sb_status sb_feed_next(struct sb_feed *f, struct sb_predictor *p, size_t most,
                        const struct sb_answers *out, size_t *got)
 {
@@ -244,8 +271,10 @@ sb_status sb_feed_next(struct sb_feed *f, struct sb_predictor *p, size_t most,
     size_t n = 0;
     most = most < f->batch ? most : f->batch;
     *got = f->last = 0;
-    sb_status st = f->columns ? take_rows(f, most, &in, &n)
-                              : take_examples(f, p->env.threads, most, &in, &n);
+    sb_status st = skip(f, most);
+    if (st == SB_OK)
+        st = f->columns ? take_rows(f, most, &in, &n)
+                        : take_examples(f, p->env.threads, most, &in, &n);
     if (st == SB_OK && n > 0)
         st = sb_predictor_run(p, &in, n, f->done, out);
     if (st != SB_OK)

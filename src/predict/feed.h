@@ -23,6 +23,8 @@ struct sb_feed_options {
     enum sb_split split;          /* of a set that has parts */
     const char *keep; /* columns of a table as text to keep, see rows.h; NULL: none */
     struct sb_progress *progress; /* NULL: nobody listens */
+    uint32_t share, shares;       /* of batches, those of number share modulo shares;
+                                     0, 0: all */
 };
 
 struct sb_feed {
@@ -35,7 +37,7 @@ struct sb_feed {
     size_t batch;               /* of a call at most: large images are fewer */
     uint64_t done;              /* examples answered ... */
     size_t last;                /* ... by the call before */
-    bool ended;
+    bool begun, ended;
 };
 
 /* The caller calls sb_feed_fini, also after a failure; f must not move. */
@@ -49,6 +51,9 @@ uint64_t sb_feed_count(const struct sb_feed *f);
  * shapes of out go by *got. The predictor is of the feed's model. */
 sb_status sb_feed_next(struct sb_feed *f, struct sb_predictor *p, size_t most,
                        const struct sb_answers *out, size_t *got);
+
+/* The number of the last answer's first example. */
+uint64_t sb_feed_first(const struct sb_feed *f);
 
 /* The file of example i of the last answer, "cat/1.png". False: examples are no files. */
 bool sb_feed_name(const struct sb_feed *f, size_t i, char out[SB_FEED_NAME]);

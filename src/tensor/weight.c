@@ -358,8 +358,9 @@ static sb_status fold_shards(const struct sb_env *env, const struct sb_weight *w
             return st;
         sb_fold_push(env, f,
                      (struct sb_subtree){0, (o->shards ? o->shards->first : 0) + i});
+        sb_shards_poll(o->shards);
     }
-    return sb_fold_end(env, o->shards, f, "gradients of weights");
+    return sb_fold_start(env, o->shards, f, "gradients of weights");
 }
 
 /* Draws again what forward drew, and returns the weights as the input gradient takes them; if
@@ -401,6 +402,7 @@ sb_status sb_weight_backward(const struct sb_env *env, struct sb_weight *w,
                                                  b->dx, b->add, scratch);
     if (st != SB_OK)
         return st;
+    sb_shards_poll(b->shards);
     struct sb_fold f = {.n = sb_weight_gradient_floats(w),
                         .first = w->dmu,
                         .more = b->sums,
@@ -422,6 +424,8 @@ sb_status sb_weight_dense_gradient(const struct sb_env *env, const struct sb_wei
                        sb_conv_weights(&w->conv));
     sb_status st =
         fold_shards(env, w, &(struct sums_of){b->shards, &in, scratch, every}, &f);
+    if (st == SB_OK)
+        st = sb_shards_settle(env, b->shards);
     sb_free(scratch);
     return st;
 }

@@ -91,6 +91,8 @@ sb_status sb_trainer_enter_directory(struct sb_trainer *t, bool *go_on)
     if (!t->options->resume)
         return refuse_files(t, any, "already holds a run",
                             "; go on with --resume, or choose another --out");
+    if (t->options->apart) /* made of its tasks, which are there: as often as need be */
+        return check_recipe(t);
     st = refuse_files(t, finished, "holds a finished run",
                       ", but no checkpoint to go on from; choose another --out, or "
                       "remove it to train it anew");

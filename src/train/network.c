@@ -67,7 +67,7 @@ sb_status sb_trainer_plan(struct sb_trainer *t, const uint32_t *active)
         .max_batch = rows,
         .shard = sb_shards_width(rows, t->config->train.shards,
                                  sb_config_shard_step(&t->config->train)),
-        .comm = t->env->comm,
+        .comm = t->options->apart ? NULL : t->env->comm,
         .threads = t->env->threads,
         .gauss = t->method->posterior == SB_POSTERIOR_GAUSS,
         .group = sb_trainer_group(t->config),

@@ -68,7 +68,16 @@ struct sb_trainer {
     double began, saved; /* clock: start of this process' part, last checkpoint */
 };
 
-/* Opens the data, fits the resolved recipe to it and plans the network. Close always. */
+/* sb_run_train by processes that all train the same (trainer.c). */
+sb_status sb_trainer_train(const struct sb_env *env, const struct sb_recipe *recipe,
+                           const struct sb_run_options *o, struct sb_run_result *out);
+
+/* Opens the data and fits the resolved recipe to it. Close always. */
+sb_status sb_trainer_open_data(struct sb_trainer *t, const struct sb_env *env,
+                               const struct sb_recipe *recipe,
+                               const struct sb_run_options *o);
+
+/* And plans the network. Close always. */
 sb_status sb_trainer_open(struct sb_trainer *t, const struct sb_env *env,
                           const struct sb_recipe *recipe, const struct sb_run_options *o);
 void sb_trainer_close(struct sb_trainer *t);

@@ -15,6 +15,7 @@
 #include "base/mem.h"
 #include "train/identity.h"
 #include "train/state.h"
+#include "train/together.h"
 
 /* ---- one member ----------------------------------------------------------------------- */
 
@@ -221,7 +222,7 @@ static sb_status merge_into(struct sb_trainer *t, const char *const *directory,
                         : sb_fail(SB_ENOMEM, "no memory for the names of members");
     if (st == SB_OK)
         st = sb_trainer_begin_files(t);
-    if (st == SB_OK)
+    if (st == SB_OK && sb_together_writes(t))
         st = copy_records(&g);
     if (st == SB_OK)
         st = sb_trainer_calibrate(t);

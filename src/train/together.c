@@ -5,6 +5,7 @@
 
 #include "base/comm.h"
 #include "base/mem.h"
+#include "train/pulse.h"
 
 bool sb_together_writes(const struct sb_trainer *t)
 {
@@ -35,6 +36,12 @@ sb_status sb_together_decide(const struct sb_trainer *t, sb_status st, bool *sav
 {
     if (st != SB_OK && st != SB_ECANCELED)
         return st;
+    struct sb_pulse *pulse = t->options->pulse;
+    sb_status alive = sb_pulse_beat(pulse, SB_PULSE_WORKS);
+    if (alive != SB_OK)
+        return alive;
+    if (pulse && pulse->stop)
+        st = SB_ECANCELED;
     unsigned char word[] = {st == SB_ECANCELED, *save};
     sb_status sent =
         sb_comm_broadcast(t->env->comm, "what comes next", word, sizeof word, 0);

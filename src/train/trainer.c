@@ -84,10 +84,16 @@ static void say_estimator(const struct sb_trainer *t)
                      t->config->model.arch);
 }
 
-/* The data, and the recipe as it suits that. */
-static sb_status open_data(struct sb_trainer *t)
+sb_status sb_trainer_open_data(struct sb_trainer *t, const struct sb_env *env,
+                               const struct sb_recipe *recipe,
+                               const struct sb_run_options *o)
 {
     struct sb_facts facts;
+    *t = (struct sb_trainer){
+        .env = env, .recipe = *recipe, .method = recipe->method, .options = o};
+    t->config = &t->recipe.config;
+    t->began = t->saved = sb_trainer_clock();
+    t->at.waited_for = NAN;
     sb_status st = sb_source_begin(&t->source, t->env, t->config, &facts);
     if (st == SB_OK)
         st = sb_trainer_fit(&t->recipe, t->env, &facts, &t->chosen);
@@ -101,12 +107,7 @@ static sb_status open_data(struct sb_trainer *t)
 sb_status sb_trainer_open(struct sb_trainer *t, const struct sb_env *env,
                           const struct sb_recipe *recipe, const struct sb_run_options *o)
 {
-    *t = (struct sb_trainer){
-        .env = env, .recipe = *recipe, .method = recipe->method, .options = o};
-    t->config = &t->recipe.config;
-    t->began = t->saved = sb_trainer_clock();
-    t->at.waited_for = NAN;
-    sb_status st = open_data(t);
+    sb_status st = sb_trainer_open_data(t, env, recipe, o);
     if (st == SB_OK && t->source.train.targets && t->config->train.trajectory)
         st = sb_fail(SB_EARG, "train.trajectory records probabilities of classes, and "
                               "regression has none; leave it out");
@@ -461,8 +462,8 @@ sb_status sb_trainer_dense_run(const struct sb_trainer *t, double *flops)
     return st;
 }
 
-sb_status sb_run_train(const struct sb_env *env, const struct sb_recipe *recipe,
-                       const struct sb_run_options *o, struct sb_run_result *out)
+sb_status sb_trainer_train(const struct sb_env *env, const struct sb_recipe *recipe,
+                           const struct sb_run_options *o, struct sb_run_result *out)
 {
     struct sb_trainer t;
     *out = (struct sb_run_result){0};

@@ -11,7 +11,7 @@
  *     results.json                figures on the test set
  *
  * A run is a function of its recipe alone: thread count, kernels, interruptions and how many
- * processes share it (env->comm; together.h) do not change a bit of the model.
+ * processes share it (env->comm; together.h, apart.h) do not change a bit of the model.
  */
 #ifndef SB_TRAIN_TRAINER_H
 #define SB_TRAIN_TRAINER_H
@@ -25,6 +25,8 @@
 #include "nn/figures.h"
 #include "recipe/options.h"
 
+struct sb_pulse;
+
 struct sb_run_options {
     const char *out; /* run directory; created */
     bool resume;
@@ -35,6 +37,9 @@ struct sb_run_options {
     const char
         *dense_from;     /* of ltr's: the run that has its dense stage; NULL: train it */
     const char *version; /* of the library, which processes compare */
+    bool apart; /* of a merge: of tasks that this very run began, by processes that
+                               share no batches; it may be repeated (apart.h) */
+    struct sb_pulse *pulse; /* of a task of such a run; NULL: none */
 };
 
 struct sb_run_result {

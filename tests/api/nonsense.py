@@ -32,6 +32,8 @@ GOOD = {
     "char *": "good.buffer",
     "bool *": "&good.there",
     "size_t *": "&good.got",
+    "void *": "good.buffer",
+    "uint64_t *": "(uint64_t[]){1}",
     "double *": "&good.number",
     "struct sebays_ranks *": "NULL",
     "uint32_t *": "(uint32_t[]){1}",

@@ -1,8 +1,8 @@
 #!/bin/sh
-# mpi.sh SEBAYS TABLES - --mpi as people give it: jobs of one rank and of four train the same
+# mpi.sh SEBAYS TABLES HANGING - --mpi as people give it: jobs of one rank and of four train the same
 # model, and launches that went wrong are refused before anything is trained.
 set -u
-sebays=$1 tables=$2
+sebays=$1 tables=$2 hanging=$3
 here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
@@ -30,6 +30,19 @@ END
 sed 's/^batch = .*/batch = 64\nshards = 4/; s/^members/sparsity = 0.5\ndelta_t = 2\n&/' small.ini >shared.ini
 
 folder=$(cd "$(dirname "$sebays")" && pwd)
+# An MPI that waits for processes that do not come, or do not leave.
+joining='joining the other processes took longer than 0.5 s (--mpi-limit)'
+timeout 20 "$sebays" train small.ini --mpi="$hanging" --mpi-limit 0.5 --out hangs >out 2>err
+[ $? -eq 1 ] || fault 'a job that never comes together did not end'
+grep -q "^sebays train: $joining: one of them did not start" err ||
+    fault "a job that never comes together says: $(cat err)"
+[ -e hangs ] && fault 'a job that never came together left files'
+HANGS_AT_THE_END=1 timeout 20 "$sebays" train small.ini --mpi="$hanging" --mpi-limit 0.5 \
+    --out hangs --quiet >out 2>err
+[ $? -eq 1 ] || fault 'a job that is never left did not end'
+grep -q '^sebays train: leaving the other processes took longer than 0.5 s' err ||
+    fault "a job that is never left says: $(cat err)"
+[ -e hangs/model.safetensors ] || fault 'a job that is never left lost its model'
 refused 1 "sebays train: no plugin for the MPI \"none\": sebays-none.so is neither in $folder/ \
 nor in sebays/ or ../lib/sebays/ from there; it is built where that MPI's compiler (mpicc.none) is \
 found, or give its path" train small.ini --mpi=none

@@ -200,6 +200,41 @@ static void test_agreement(void)
          "different recipes went unnoticed");
 }
 
+/* Odd and even ranks, as groups of their own, each with its own words. */
+static void test_groups(void)
+{
+    struct sb_comm *group = NULL;
+    uint32_t odd = comm->rank % 2, own[2], all[64][2];
+    struct sb_comm_span part[64];
+    check(sb_comm_split(comm, odd, &group));
+    want(comm->size > 1 || !group, "one process alone has a group");
+    uint32_t size = (comm->size + 1 - odd) / 2;
+    want(sb_comm_size(group) == (comm->size > 1 ? size : 1) &&
+             sb_comm_rank(group) == comm->rank / 2,
+         "a group has other ranks");
+    own[0] = odd;
+    own[1] = comm->rank;
+    sb_comm_equal_spans(part, sb_comm_size(group), sizeof own);
+    check(sb_comm_all_gather(group, "numbers", own, all, part));
+    for (uint32_t i = 0; i < sb_comm_size(group); i++)
+        want(all[i][0] == odd && all[i][1] == 2 * i + odd, "a group mixed its words");
+    sb_comm_release(group);
+    check(sb_comm_barrier(comm, "groups that are gone"));
+}
+
+/* A test says no as long as a rank has not come, and yes some time later. */
+static void test_asked(void)
+{
+    struct sb_comm_request r = {.what = "a barrier"};
+    bool done = false;
+    check(comm->start_barrier(comm, &r));
+    while (!done)
+        check(sb_comm_test(comm, &r, &done));
+    check(sb_comm_test(comm, &r, &done));
+    want(done, "what was done is not any more");
+    check(sb_comm_wait(comm, &r));
+}
+
 static void go_round(void)
 {
     if (comm->rank == comm->size - 1) {
@@ -244,6 +279,8 @@ int main(int argc, char **argv)
     test_all_gather(false);
     test_all_gather(true);
     test_agreement();
+    test_groups();
+    test_asked();
     check(sb_comm_barrier(comm, "the end"));
     if (comm->rank == 0)
         printf("%u ranks, %s\n", comm->size, sb_ranks_mpi(ranks));

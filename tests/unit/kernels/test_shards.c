@@ -89,7 +89,7 @@ static void arrays_fold_like_numbers(void **state)
             sb_fold_push(&env, &f, (struct sb_subtree){0, i});
             sb_tree_sums_push(&t, (struct sb_subtree){0, i}, i * 7.0, 1.0);
         }
-        assert_int_equal(sb_fold_end(&env, NULL, &f, "sums"), SB_OK);
+        assert_int_equal(sb_fold_start(&env, NULL, &f, "sums"), SB_OK);
         sb_tree_sums_end(&t);
         assert_int_equal(most, places);
         for (uint32_t k = 0; k < FLOATS; k++)

@@ -145,6 +145,8 @@ static void train_together(const struct rank *alone, uint32_t ranks,
         compare(alone, &rank[i], ranks);
         sb_net_fini(&rank[i].net);
     }
+    assert_true(hub.most_late >=
+                2); /* a layer's gradients are exchanged under the next */
     threads_comm_fini(&hub);
 }
 
