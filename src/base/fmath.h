@@ -74,12 +74,6 @@ static inline float sb_softplus(float x)
     return x > 20.0f ? x : small;
 }
 
-/* 1 / (1 + e^-x) */
-static inline float sb_sigmoid(float x)
-{
-    return 1.0f / (1.0f + sb_exp(-x));
-}
-
 /* sin and cos of turn * 2^-32 full turns. The top three bits choose the octant pair; what
  * is left is an angle in [-pi/4, pi/4). */
 static inline void sb_sincos_turn(uint32_t turn, float *sine, float *cosine)

@@ -12,17 +12,17 @@ struct strata {
     uint32_t *have;   /* [classes] examples of a class */
     uint32_t *give;   /* [classes] of them to validation */
     uint32_t *start;  /* [classes] where a class begins in chosen */
-    uint32_t *chosen; /* [valids] by class: which of the class' examples */
+    uint32_t *chosen; /* [validation_count] by class: which of the class' examples */
     uint8_t *held;    /* [n] 1: validation */
 };
 
 static sb_status strata_init(struct strata *t, const struct sb_dataset *d, uint32_t n,
-                             uint32_t valids)
+                             uint32_t validation_count)
 {
     t->have = sb_calloc(d->classes, sizeof *t->have);
     t->give = sb_calloc(d->classes, sizeof *t->give);
     t->start = sb_calloc(d->classes, sizeof *t->start);
-    t->chosen = sb_malloc(valids, sizeof *t->chosen);
+    t->chosen = sb_malloc(validation_count, sizeof *t->chosen);
     t->held = sb_calloc(n, 1);
     if (!t->have || !t->give || !t->start || !t->chosen || !t->held)
         return sb_fail(SB_ENOMEM, "no memory to split %u examples", n);
@@ -38,25 +38,26 @@ static void strata_fini(struct strata *t)
     sb_free(t->held);
 }
 
-/* give[c] = have[c] * valids / n, rounded down, and one more for the classes with the
- * largest remainders (the lower class first) until the sum is valids. */
-static void apportion(struct strata *t, uint32_t classes, uint32_t n, uint32_t valids)
+/* give[c] = have[c] * validation_count / n, rounded down, and one more for the classes with the
+ * largest remainders (the lower class first) until the sum is validation_count. */
+static void apportion(struct strata *t, uint32_t classes, uint32_t n,
+                      uint32_t validation_count)
 {
     uint32_t given = 0;
-    assert(n > valids);
+    assert(n > validation_count);
     for (uint32_t c = 0; c < classes; c++) {
-        t->give[c] = (uint32_t)((uint64_t)t->have[c] * valids / n);
+        t->give[c] = (uint32_t)((uint64_t)t->have[c] * validation_count / n);
         given += t->give[c];
     }
-    for (uint64_t below = n; given < valids;) {
+    for (uint64_t below = n; given < validation_count;) {
         uint64_t largest = 0; /* remainder that is below the one before */
         for (uint32_t c = 0; c < classes; c++) {
-            uint64_t rest = (uint64_t)t->have[c] * valids % n;
+            uint64_t rest = (uint64_t)t->have[c] * validation_count % n;
             if (rest < below && rest > largest)
                 largest = rest;
         }
-        for (uint32_t c = 0; c < classes && given < valids; c++) {
-            if ((uint64_t)t->have[c] * valids % n == largest) {
+        for (uint32_t c = 0; c < classes && given < validation_count; c++) {
+            if ((uint64_t)t->have[c] * validation_count % n == largest) {
                 t->give[c]++;
                 given++;
             }
@@ -93,7 +94,7 @@ static sb_status draw(struct strata *t, const struct sb_dataset *d, uint32_t n,
 static sb_status split_stratified(struct sb_indices *s, const struct sb_dataset *d,
                                   uint64_t seed)
 {
-    uint32_t n = s->train_count + s->validation_count, trains = 0, valids = 0;
+    uint32_t n = s->train_count + s->validation_count, train = 0, validation = 0;
     struct strata t = {0};
     sb_status st = strata_init(&t, d, n, s->validation_count);
     if (st != SB_OK)
@@ -106,9 +107,9 @@ static sb_status split_stratified(struct sb_indices *s, const struct sb_dataset 
         goto done;
     for (uint32_t i = 0; i < n; i++) {
         if (t.held[i])
-            s->valid[valids++] = i;
+            s->valid[validation++] = i;
         else
-            s->train[trains++] = i;
+            s->train[train++] = i;
     }
 done:
     strata_fini(&t);
@@ -119,14 +120,14 @@ done:
 
 static sb_status split_random(struct sb_indices *s, uint64_t seed)
 {
-    uint32_t n = s->train_count + s->validation_count, trains = 0, valids = 0;
+    uint32_t n = s->train_count + s->validation_count, train = 0, validation = 0;
     struct sb_stream stream = sb_rng_stream(seed, SB_RNG_SPLIT, 0, 0, 0);
     sb_status st = sb_rng_choose(&stream, n, s->validation_count, s->valid);
     for (uint32_t i = 0; i < n && st == SB_OK; i++) {
-        if (valids < s->validation_count && s->valid[valids] == i)
-            valids++;
+        if (validation < s->validation_count && s->valid[validation] == i)
+            validation++;
         else
-            s->train[trains++] = i;
+            s->train[train++] = i;
     }
     return st;
 }

@@ -20,8 +20,8 @@
 enum sb_holdout { SB_HOLDOUT_TAIL, SB_HOLDOUT_STRATIFIED, SB_HOLDOUT_RANDOM };
 
 struct sb_indices {
-    uint32_t *train; /* [trains] owned */
-    uint32_t *valid; /* [valids] owned */
+    uint32_t *train; /* [train_count] owned */
+    uint32_t *valid; /* [validation_count] owned */
     uint32_t train_count, validation_count;
 };
 

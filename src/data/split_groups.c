@@ -127,7 +127,7 @@ sb_status sb_split_groups(struct sb_indices *s, const struct sb_dataset *d, uint
 {
     struct groups g = {
         .d = d, .n = s->train_count + s->validation_count, .want = s->validation_count};
-    uint32_t trains = 0, valids = 0, rows = 0;
+    uint32_t train = 0, validation = 0, rows = 0;
     sb_status st = init(&g);
     if (st == SB_OK)
         st = choose(&g, seed, &rows);
@@ -143,9 +143,9 @@ sb_status sb_split_groups(struct sb_indices *s, const struct sb_dataset *d, uint
     }
     for (uint32_t i = 0; i < g.n; i++)
         if (g.best[d->groups[i]])
-            s->valid[valids++] = i;
+            s->valid[validation++] = i;
         else
-            s->train[trains++] = i;
+            s->train[train++] = i;
 done:
     fini(&g);
     return st;

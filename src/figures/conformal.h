@@ -1,4 +1,5 @@
-/* conformal - intervals and sets that hold what they promise, whatever the model (METHOD 8).
+/* conformal - intervals and sets that hold what they promise, whatever the model
+ * (docs/method.md 10).
  *
  * Split-conformal: on examples that chose nothing else, how wrong the model is gets a score
  *

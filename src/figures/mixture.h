@@ -1,5 +1,5 @@
 /* mixture - the equal-weight mixture of Gaussians that an ensemble predicts for a
- * continuous outcome (METHOD 8).
+ * continuous outcome (docs/method.md 10).
  *
  * Member m says N(mean_m, var_m) for a target of an example. The mixture of M of them has
  *

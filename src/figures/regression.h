@@ -1,5 +1,5 @@
 /* regression - how good predictions of continuous outcomes are, with the definitions of
- * METHOD 8.
+ * docs/method.md 10.
  *
  *     rmse, mae     of the mixture's mean
  *     nll           - mean log density of the mixture

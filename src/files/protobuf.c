@@ -112,12 +112,6 @@ void sb_pb_announce(struct sb_pb *p, uint32_t field, uint64_t size)
     append_number(p, size);
 }
 
-uint64_t sb_pb_field_size(uint32_t field, uint64_t size)
-{
-    unsigned char bytes[MOST_OF_A_NUMBER];
-    return encode((uint64_t)field << 3 | BYTES, bytes) + encode(size, bytes) + size;
-}
-
 sb_status sb_pb_status(const struct sb_pb *p)
 {
     return p->failed

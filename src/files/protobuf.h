@@ -49,9 +49,6 @@ void sb_pb_end(struct sb_pb *p, size_t begun);
 /* Key and length of a field of bytes that follow elsewhere. */
 void sb_pb_announce(struct sb_pb *p, uint32_t field, uint64_t size);
 
-/* Bytes of a whole field of `size` bytes, key and length counted. */
-uint64_t sb_pb_field_size(uint32_t field, uint64_t size);
-
 sb_status sb_pb_status(const struct sb_pb *p);
 
 /* Accepts NULL, zeroed and half-built ones; p is empty again. */

@@ -120,19 +120,19 @@ void sb_rows_kept_end(struct sb_rows_kept *k)
 
 static sb_status more(void **block, size_t *have, size_t want, size_t size)
 {
-    size_t room = *have ? *have : 64;
-    while (room < want)
-        room *= 2;
-    if (room == *have)
+    size_t capacity = *have ? *have : 64;
+    while (capacity < want)
+        capacity *= 2;
+    if (capacity == *have)
         return SB_OK;
-    void *larger = sb_malloc(room, size);
+    void *larger = sb_malloc(capacity, size);
     if (!larger)
-        return sb_fail(SB_ENOMEM, "no memory to keep %zu texts", room);
+        return sb_fail(SB_ENOMEM, "no memory to keep %zu texts", capacity);
     if (*have)
         memcpy(larger, *block, *have * size);
     sb_free(*block);
     *block = larger;
-    *have = room;
+    *have = capacity;
     return SB_OK;
 }
 

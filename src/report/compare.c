@@ -200,7 +200,8 @@ static void mark_best(struct sb_compare *c, size_t table, int f)
         best = isnan(best) ? x : figures[f].more ? fmax(best, x) : fmin(best, x);
     }
     for (size_t i = 0; n > 1 && i < c->rows; i++)
-        c->row[i].best[f] = c->row[i].table == table && shown(&c->row[i], f) == best;
+        if (c->row[i].table == table)
+            c->row[i].best[f] = shown(&c->row[i], f) == best;
 }
 
 static void finish(struct sb_compare *c)

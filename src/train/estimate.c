@@ -26,24 +26,25 @@ struct kind {
 static sb_status measure(struct sb_trainer *t, struct kind kind[SB_STAGE_SUPPORTS])
 {
     sb_status st = SB_OK;
-    uint64_t done = 0, kinds = 0;
     for (uint32_t i = 0; i < t->schedule.stages; i++)
         kind[t->schedule.stage[i].support].used = true;
-    for (int k = 0; k < SB_STAGE_SUPPORTS; k++)
-        kinds += kind[k].used;
-    sb_progress_begin(t->options->progress, "measure", 0,
-                      kinds * SB_MEASURE_STEPS * t->config->train.batch);
     for (int k = 0; st == SB_OK && k < SB_STAGE_SUPPORTS; k++) {
+        uint64_t done = 0;
         if (!kind[k].used)
             continue;
         st = sb_measure_network(t, (enum sb_stage_support)k);
+        if (st != SB_OK)
+            return st;
+        sb_progress_begin(t->options->progress, "measure", 0,
+                          (uint64_t)SB_MEASURE_STEPS * sb_measure_batch(t));
+        st = sb_measure_steps(t, &done, &kind[k].time);
         if (st == SB_OK)
-            st = sb_measure_steps(t, &done, &kind[k].time);
+            st = sb_progress_end(t->options->progress);
         kind[k].flops = sb_trainer_flops(&t->net, sb_form_rows(&t->form, 1));
         kind[k].active = sb_net_active(&t->net);
         kind[k].bytes = sb_net_bytes(&t->net);
     }
-    return st == SB_OK ? sb_progress_end(t->options->progress) : st;
+    return st;
 }
 
 static void print_layers(FILE *f, const struct sb_net *n)

@@ -4,6 +4,12 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "nn/traffic.h"
+
+/* FLOP of a step: some seconds of two cores; and a block of images. */
+static const double STEP_LIMIT = 5e11;
+enum { BLOCK = 16 };
+
 /* Nanoseconds that this thread ran, and that it was ready to run while others did. */
 static bool read_schedstat(double *ran, double *waited)
 {
@@ -26,15 +32,34 @@ sb_status sb_measure_network(struct sb_trainer *t, enum sb_stage_support support
     return st == SB_OK && pruned ? sb_trainer_prune(t) : st;
 }
 
-/* One step on the loader's next batch; *images is 0 when there is none. */
+uint32_t sb_measure_examples(double flops, uint32_t batch)
+{
+    double few = floor(STEP_LIMIT / flops * batch / BLOCK) * BLOCK;
+    if (!(flops > STEP_LIMIT) || batch <= BLOCK)
+        return batch;
+    return few < BLOCK ? BLOCK : (uint32_t)few;
+}
+
+uint32_t sb_measure_batch(const struct sb_trainer *t)
+{
+    uint32_t batch = t->config->train.batch;
+    return sb_measure_examples(sb_net_step_flops(&t->net, sb_form_rows(&t->form, batch)),
+                               batch);
+}
+
+/* One step on some of the loader's next batch; *images is 0 when there is none. */
 static sb_status take_step(struct sb_trainer *t, uint32_t number, double *images)
 {
     struct sb_batch b;
     double loss;
     sb_status st = sb_loader_next(t->loader, &b);
-    *images = st == SB_OK ? b.count : 0.0;
+    *images = 0.0;
     if (st != SB_OK || b.count == 0)
         return st;
+    uint32_t most = sb_measure_batch(t);
+    struct sb_act x = *b.x; /* a view */
+    sb_act_set_batch(&x, x.batch < most ? x.batch : most);
+    *images = x.batch;
     struct sb_step_options o = {.run = 0,
                                 .number = number,
                                 .sgd = {0.01f, 0.9f, 0.0f, 0},
@@ -44,7 +69,7 @@ static sb_status take_step(struct sb_trainer *t, uint32_t number, double *images
                                 .batches = 1};
     struct sb_truth truth = {.label = b.labels, .target = b.targets};
     struct sb_fed fed =
-        sb_feeder_run(&t->feeder, t->env, o.seed, o.run, o.number, b.x, &truth);
+        sb_feeder_run(&t->feeder, t->env, o.seed, o.run, o.number, &x, &truth);
     return sb_train_step(t->env, &t->net, fed.rows, &fed.truth, &o, &t->growth, &loss);
 }
 

@@ -20,6 +20,12 @@ struct sb_measured {
  * about the right share of each layer. */
 sb_status sb_measure_network(struct sb_trainer *t, enum sb_stage_support support);
 
+/* Examples of a measured step, of a batch whose step has so many FLOP: all of them, unless
+ * that would take long; then fewer, in whole blocks of images. What a step has that does not
+ * grow with its rows is little where a row has much arithmetic. */
+uint32_t sb_measure_examples(double flops, uint32_t batch);
+uint32_t sb_measure_batch(const struct sb_trainer *t); /* the same, of t's network */
+
 /* Its steps; their images count in progress, from *done on. */
 sb_status sb_measure_steps(struct sb_trainer *t, uint64_t *done, struct sb_measured *out);
 

@@ -60,18 +60,6 @@ static void softplus_is_within_4e_7(void **state)
     assert_true(worst < 4e-7);
 }
 
-static void sigmoid_is_within_4e_7(void **state)
-{
-    (void)state;
-    double worst = 0.0;
-    for (int i = -870000; i <= 870000; i += 7) {
-        float x = (float)i * 1e-4f;
-        double want = 1.0 / (1.0 + exp(-(double)x));
-        worst = worse(worst, fabs((double)sb_sigmoid(x) - want) / want);
-    }
-    assert_true(worst < 4e-7);
-}
-
 static void sincos_is_within_3e_7(void **state)
 {
     (void)state;
@@ -123,7 +111,6 @@ int main(void)
         cmocka_unit_test(log_is_within_2e_7),
         cmocka_unit_test(exp_is_within_2e_7),
         cmocka_unit_test(softplus_is_within_4e_7),
-        cmocka_unit_test(sigmoid_is_within_4e_7),
         cmocka_unit_test(sincos_is_within_3e_7),
         cmocka_unit_test(sincos_is_exact_at_quarter_turns),
         cmocka_unit_test(box_muller_is_close_and_finite),

@@ -128,13 +128,15 @@ static void the_usual_split_goes_by_format(void **state)
     assert_int_equal(sb_indices_usual(&continuous), SB_HOLDOUT_RANDOM);
 }
 
-/* What the check says of the last valids of n examples. */
-static sb_status order_of(uint32_t *labels, uint32_t n, uint32_t valids, uint32_t classes)
+/* What the check says of the last validation of n examples. */
+static sb_status order_of(uint32_t *labels, uint32_t n, uint32_t validation,
+                          uint32_t classes)
 {
     struct sb_dataset d = made_up(NULL, labels, n, 1, 1, 1, classes);
     struct sb_indices s;
     assert_int_equal(
-        sb_indices_init(&s, &d, &(struct sb_holdout_options){.count = valids}), SB_OK);
+        sb_indices_init(&s, &d, &(struct sb_holdout_options){.count = validation}),
+        SB_OK);
     sb_status st = sb_indices_check_order(&s, &d);
     sb_indices_fini(&s);
     return st;

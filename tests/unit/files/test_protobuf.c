@@ -52,6 +52,12 @@ static void texts_and_messages(void **state)
     sb_pb_fini(&p);
 }
 
+/* Bytes of a field of so many, with its key and the length in groups of seven bits. */
+static uint64_t field_size(uint64_t size)
+{
+    return 1u + (size < 1 << 7 ? 1u : size < 1 << 14 ? 2u : 3u) + size;
+}
+
 /* A message whose length takes two bytes or three, which move what is there already. */
 static void long_messages(void **state)
 {
@@ -64,9 +70,8 @@ static void long_messages(void **state)
         p.used = 0;
         size_t outer = sb_pb_begin(&p, 1);
         sb_pb_text(&p, 2, text);
-        uint64_t inside = sb_pb_field_size(2, n);
         sb_pb_end(&p, outer);
-        assert_int_equal(p.used, sb_pb_field_size(1, inside));
+        assert_int_equal(p.used, field_size(field_size(n)));
         assert_int_equal(p.data[0], 0x0a);
         assert_memory_equal(p.data + p.used - n, text, n);
         text[n] = 'x';

@@ -148,7 +148,7 @@ static void setup_init(struct setup *s, const struct forms_case *c, double densi
     *s = (struct setup){.c = c, .spec = forms_spec(c), .gauss = gauss};
     bool copies = c->kind == SB_FORM_BATCH_ENSEMBLE || c->kind == SB_FORM_RANK_1;
     uint32_t rows = copies ? EXAMPLES * FORMS_MEMBERS : EXAMPLES;
-    /* a weight's noise has a floor (METHOD 1), which a channel that is dropped in the rows
+    /* a weight's noise has a floor (method.md 1), which a channel that is dropped in the rows
      * of a convolution keeps: there the means are compared */
     s->noisy = (gauss && !c->channels) || c->kind == SB_FORM_RANK_1;
     assert_int_equal(forms_net(&s->net, c, density, gauss, rows), SB_OK);

@@ -300,6 +300,36 @@ static void rows_are_in_the_papers_order(void **state)
         sb_report_run_fini(&run[i]);
 }
 
+/* Two tables with two rows each: the best of each, and nothing of a table of one row. */
+static void every_table_has_its_best(void **state)
+{
+    (void)state;
+    struct sb_report_run run[] = {
+        runs_make("a", "cifar10", "lenet", "dnn", 1, 0,
+                  RUNS_RESULTS(0.9, 0.2, 0.02, 100, "")),
+        runs_make("b", "cifar10", "lenet", "bays", 3, 0.8,
+                  RUNS_RESULTS(0.8, 0.1, 0.02, 50, "")),
+        runs_make("c", "cifar100", "lenet", "dnn", 1, 0,
+                  RUNS_RESULTS(0.6, 2, 0.02, 100, "")),
+        runs_make("d", "cifar100", "lenet", "bays", 3, 0.8,
+                  RUNS_RESULTS(0.7, 3, 0.02, 50, "")),
+        runs_make("e", "svhn", "lenet", "dnn", 1, 0,
+                  RUNS_RESULTS(0.99, 0.01, 0.001, 100, "")),
+    };
+    static const bool acc[] = {true, false, false, true, false},
+                      nll[] = {false, true, true, false, false};
+    struct sb_compare c;
+    assert_int_equal(sb_compare_init(&c, run, 5), SB_OK);
+    assert_int_equal(c.rows, 5);
+    for (size_t i = 0; i < c.rows; i++) {
+        assert_int_equal(c.row[i].best[SB_FIGURE_ACC], acc[i]);
+        assert_int_equal(c.row[i].best[SB_FIGURE_NLL], nll[i]);
+    }
+    sb_compare_fini(&c);
+    for (int i = 0; i < 5; i++)
+        sb_report_run_fini(&run[i]);
+}
+
 static void formats_have_names(void **state)
 {
     (void)state;
@@ -397,6 +427,7 @@ int main(void)
         cmocka_unit_test(as_csv),
         cmocka_unit_test(as_json),
         cmocka_unit_test(rows_are_in_the_papers_order),
+        cmocka_unit_test(every_table_has_its_best),
         cmocka_unit_test(formats_have_names),
         cmocka_unit_test(what_eval_found_last_counts),
         cmocka_unit_test(a_run_that_has_not_ended_is_refused),

@@ -57,11 +57,24 @@ static void test_busy(void **state)
     free(text);
 }
 
+static void test_examples(void **state)
+{
+    (void)state;
+    assert_int_equal(sb_measure_examples(1e9, 128), 128);
+    assert_int_equal(sb_measure_examples(5e11, 128), 128);
+    assert_int_equal(sb_measure_examples(1e12, 128), 64);
+    assert_int_equal(sb_measure_examples(1.1e12, 128), 48); /* whole blocks */
+    assert_int_equal(sb_measure_examples(1e15, 128), 16);   /* one at least */
+    assert_int_equal(sb_measure_examples(1e15, 12), 12);
+    assert_int_equal(sb_measure_examples(0.0, 100), 100);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_times),
         cmocka_unit_test(test_busy),
+        cmocka_unit_test(test_examples),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
