@@ -50,6 +50,8 @@ static uint64_t of_set(const struct sb_dataset *d)
     if (d->targets)
         sum = sb_hash_on(sum, d->targets,
                          (size_t)d->n * d->target_count * sizeof *d->targets);
+    if (d->weights)
+        sum = sb_hash_on(sum, d->weights, d->n * sizeof *d->weights);
     if (d->fetch)
         return of_names(sum, d);
     return d->element == SB_FLOATS ? of_bytes(sum, d->values, elements * sizeof(float))

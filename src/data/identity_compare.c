@@ -17,6 +17,7 @@ static const struct field {
     bool steps;   /* training cannot go on with another one */
 } fields[] = {
     {"class_names", "the name of class", true, true},
+    {"target_names", "the name of target", true, true},
     {"columns", "column", true, true},
     {"shape", "the shape of an example", true, true},
     {"classes", "the number of classes", true, true},

@@ -157,7 +157,7 @@ static sb_status unpack_all(struct unpacker *u, struct sb_bytes *b, size_t capac
         if (capacity == limit)
             return sb_fail(SB_EFORMAT,
                            "%s: it unpacks to more than the %zu bytes expected; is it "
-                           "the right file?",
+                           "the right file? If it is, unpack it first (gunzip)",
                            u->path, limit);
         st = grow(b, u->path, &capacity, limit);
         if (st == SB_OK)

@@ -10,8 +10,6 @@
 #include "readers/readers.h"
 #include "readers/table.h"
 
-#define UNPACKED_MOST ((size_t)1 << 36) /* of a compressed file; deflate bounds it too */
-
 static const char *const endings[] = {"csv", "tsv", "txt"};
 enum { ENDINGS = sizeof endings / sizeof *endings };
 
@@ -57,6 +55,17 @@ sb_status sb_table_find(const struct sb_probe *p, enum sb_split split,
     return SB_OK;
 }
 
+/* What a compressed file may unpack to. Deflate can make a thousand bytes of one; a table that
+ * is worth reading is not the same over and over. */
+static size_t most_text(const char *path)
+{
+    enum { ALWAYS = 1 << 26, A_BYTE = 64 };
+    struct sb_stamp s = {0};
+    (void)sb_stamp_of(path, &s);
+    return s.size < (SIZE_MAX - ALWAYS) / A_BYTE ? ALWAYS + A_BYTE * (size_t)s.size
+                                                 : SIZE_MAX;
+}
+
 /* What the values of a table may take: any small amount, and beyond it so much a byte of its
  * text. Of a compressed file text counts as far as it is not the same over and over. A few
  * bytes that become many rows of a thousand categories cannot claim all the memory. */
@@ -77,7 +86,7 @@ static sb_status open_text(struct sb_dataset *d, const struct sb_probe *p,
     struct sb_open_options bounded = *o;
     sb_status st = sb_table_find(p, o->split, path);
     if (st == SB_OK)
-        st = sb_bytes_open(&b, path, UNPACKED_MOST);
+        st = sb_bytes_open(&b, path, most_text(path));
     if (st != SB_OK)
         return st;
     bounded.most_bytes = most_bytes(path, b.size);

@@ -13,6 +13,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "model/checkpoint.h"
 #include "train/identity.h"
 #include "train/state.h"
 #include "train/together.h"
@@ -154,7 +155,7 @@ static bool repeats(const struct merge *g, const char *path, const char *line,
     return first_run && g->has_dense;
 }
 
-/* Adds a task's lines to the run's. */
+/* Adds a task's lines to the run's, those that are whole. */
 static sb_status copy_lines(struct merge *g, const char *directory, const char *name,
                             bool *dense)
 {
@@ -169,7 +170,12 @@ static sb_status copy_lines(struct merge *g, const char *directory, const char *
     for (size_t at = 0; st == SB_OK && at < m.size;) {
         const char *line = (const char *)m.data + at;
         const char *end = memchr(line, '\n', m.size - at);
-        size_t size = end ? (size_t)(end - line) + 1 : m.size - at;
+        if (!end) {
+            sb_log_write(g->trainer->env->log, SB_LOG_WARN,
+                         "%s was damaged: its last line is cut short and left out", from);
+            break;
+        }
+        size_t size = (size_t)(end - line) + 1;
         if (!repeats(g, from, line, size, dense))
             st = sb_file_append(to, line, size);
         at += size;
@@ -241,12 +247,14 @@ sb_status sb_run_merge(const struct sb_env *env, const struct sb_recipe *recipe,
                        uint32_t count, struct sb_run_result *out)
 {
     struct sb_trainer t;
+    struct sb_run_options again = *o; /* one that was killed has no checkpoints */
     *out = (struct sb_run_result){0};
+    again.resume = !sb_checkpoint_exists(o->out);
     if (recipe->method->schedule != SB_SCHEDULE_PARALLEL)
         return sb_fail(SB_EARG,
                        "%s does not train members apart: there is nothing to merge",
                        recipe->method->name);
-    sb_status st = sb_trainer_open(&t, env, recipe, o);
+    sb_status st = sb_trainer_open(&t, env, recipe, &again);
     if (st == SB_OK)
         st = merge_into(&t, directory, count, out);
     sb_trainer_close(&t);

@@ -119,8 +119,23 @@ refused 2 'sebays merge: of 3 members these are missing, counted from 0: 0, 2; t
 refused 2 "sebays merge: bays/all/model.safetensors has 3 members of its own; want the model of one, made with 'sebays train --member'" \
     merge bays/all --out no
 refused 2 'sebays merge: say where to, with --out DIR' merge bays/0 bays/1 bays/2
-refused 2 'sebays merge: bays/merged already holds a run (recipe.ini); go on with --resume, or choose another --out' \
+refused 2 'sebays merge: bays/merged holds a finished run (model.safetensors), but no checkpoint to go on from; choose another --out, or remove it to train it anew' \
     merge bays/0 bays/1 bays/2 --out bays/merged
+refused 2 'sebays merge: bays/1 already holds a run (recipe.ini); go on with --resume, or choose another --out' \
+    merge bays/0 bays/1 bays/2 --out bays/1
+
+# One that was killed on the way is made again; of a record that was cut short whole lines count.
+mkdir killed
+cp bays/merged/recipe.ini killed
+head -c 333 bays/merged/metrics.jsonl >killed/metrics.jsonl
+"$sebays" merge bays/0 bays/1 bays/2 --out killed --quiet >/dev/null || fault 'merge after a kill'
+same bays/merged killed
+cp -r bays/1 cut
+head -c 300 bays/1/metrics.jsonl >cut/metrics.jsonl
+"$sebays" merge bays/0 cut bays/2 --out from-cut --quiet >/dev/null 2>err || fault 'merge of a cut record'
+grep -q '^warning: cut/metrics.jsonl was damaged: its last line is cut short and left out$' err ||
+    fault "a cut record: $(cat err)"
+grep -qv '^{.*}$' from-cut/metrics.jsonl && fault 'a cut line is in the records'
 "$sebays" train bays.ini --member 1 --out other --set train.lr=0.01 --quiet >/dev/null
 refused 2 'sebays merge: other/model.safetensors: belongs to another recipe: "lr = 0.01" then, "lr = 0.05" now, in [train]; go on with the same recipe, or start anew in another directory' \
     merge bays/0 other bays/2 --out no

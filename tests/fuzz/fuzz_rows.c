@@ -14,7 +14,13 @@ static const char *const meanings[] = {
     " \"names\": [\"s\", \"t\", \"u\"]}",
     "{\"columns\": [[\"n\", \"y\"], [\"\", \"b\", \"c\"], 0], \"header\": false, "
     "\"label\": 0,"
-    " \"impute\": true, \"names\": []}"};
+    " \"impute\": true, \"names\": []}",
+    "{\"columns\": [{\"target\": 0}, {\"boolean\": true, \"fill\": 1}, {\"fill\": 2.5,"
+    " \"missing\": true}, 1, {\"target\": 1}], \"header\": true, \"impute\": true,"
+    " \"label\": 5, \"names\": [\"s\", \"t\", \"u\", \"v\", \"w\"]}",
+    "{\"columns\": [{\"cuts\": [0.5, 2, 7], \"scale\": \"pieces\"}, {\"target\": 0},"
+    " {\"cuts\": [-1, 1], \"scale\": \"quantile\"}], \"header\": false, \"label\": 3,"
+    " \"names\": []}"};
 
 /* The bytes of all rows, and the status they end with. */
 struct outcome {
@@ -71,8 +77,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static struct outcome whole, parts;
     if (size < 2 || size > 60000)
         return 0;
-    const char *meaning = meanings[data[0] % 2];
-    size_t piece = 1 + data[0] / 2 + size / PIECES;
+    const char *meaning = meanings[data[0] % 4];
+    size_t piece = 1 + data[0] / 4 + size / PIECES;
     take(meaning, data + 1, size - 1, size, &whole);
     take(meaning, data + 1, size - 1, piece, &parts);
     assert(memcmp(&whole, &parts, sizeof whole) == 0);

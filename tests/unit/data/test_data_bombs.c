@@ -33,6 +33,23 @@ static void a_table_of_many_categories(void **state)
     assert_true(sb_mem_peak() < (size_t)1 << 26);
 }
 
+/* A table that is one endless line. */
+static void a_table_of_one_line(void **state)
+{
+    (void)state;
+    size_t size = (size_t)100 << 20;
+    char *text = malloc(size);
+    struct sb_dataset d;
+    assert_non_null(text);
+    memset(text, '0', size);
+    put_gzip("line.csv.gz", text, size);
+    free(text);
+    sb_mem_peak_reset();
+    assert_int_equal(sb_dataset_open(&d, "line.csv.gz", SB_SPLIT_TRAIN), SB_EFORMAT);
+    assert_non_null(strstr(sb_message(), "line.csv.gz: it unpacks to more than the "));
+    assert_true(sb_mem_peak() < (size_t)160 << 20);
+}
+
 /* An array whose header says 40 bytes, and 64 MB come out. */
 static void an_array_that_says_less(void **state)
 {
@@ -49,7 +66,7 @@ static void an_array_that_says_less(void **state)
     sb_mem_peak_reset();
     refused(sb_dataset_open(&d, ".", SB_SPLIT_TRAIN), SB_EFORMAT,
             "./x.npy.gz: it unpacks to more than the 168 bytes expected; is it the right "
-            "file?");
+            "file? If it is, unpack it first (gunzip)");
     assert_true(sb_mem_peak() < (size_t)1 << 20);
 }
 
@@ -57,6 +74,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_table_of_many_categories, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_table_of_one_line, set_up, tear_down),
         cmocka_unit_test_setup_teardown(an_array_that_says_less, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -96,7 +96,7 @@ static void packed_bytes_grow_up_to_the_limit(void **state)
     sb_bytes_close(&b);
     refused(sb_bytes_open(&b, "x.gz", SIZE - 1), SB_EFORMAT,
             "x.gz: it unpacks to more than the 299999 bytes expected; is it the right "
-            "file?");
+            "file? If it is, unpack it first (gunzip)");
     assert_null(b.data);
     free(zeros);
     free(packed);
@@ -277,7 +277,7 @@ static void damaged_gzip(void **state)
     put_gzip(name, p.images, IMAGES);
     refused(sb_dataset_open(&d, ".", SB_SPLIT_TRAIN), SB_EFORMAT,
             "./train-images-idx3-ubyte.gz: it unpacks to more than the 136 bytes "
-            "expected; is it the right file?");
+            "expected; is it the right file? If it is, unpack it first (gunzip)");
 }
 
 /* Every cut and every flipped bit of a small packed pair: refused or the same, no crash. */

@@ -103,6 +103,56 @@ static void other_content_is_told(void **state)
     sb_indices_fini(&m.part);
 }
 
+/* Rows that count for more make another model. */
+static void other_weights_are_told(void **state)
+{
+    (void)state;
+    struct made m;
+    float weights[N];
+    make(&m);
+    for (uint32_t i = 0; i < N; i++)
+        weights[i] = 1;
+    json_t *without = identity(&m, some, 3);
+    m.set.weights = weights;
+    json_t *then = identity(&m, some, 3);
+    const struct change training = {
+        "the fingerprint of the training set was ", true, true, false, false, false};
+    check(without, then, &training);
+    weights[7] = 2;
+    json_t *now = identity(&m, some, 3);
+    check(then, now, &training);
+    json_decref(without);
+    json_decref(then);
+    json_decref(now);
+    sb_indices_fini(&m.part);
+}
+
+/* Targets of arrays have names of their own. */
+static void other_targets_are_told(void **state)
+{
+    (void)state;
+    static char height[] = "height", weight[] = "weight";
+    char *names[] = {height};
+    float targets[N] = {0};
+    struct made m;
+    make(&m);
+    m.set.labels = NULL;
+    m.set.classes = 0;
+    m.set.class_names = NULL;
+    m.set.targets = targets;
+    m.set.target_count = 1;
+    m.set.target_names = names;
+    json_t *then = identity(&m, some, 3);
+    names[0] = weight;
+    json_t *now = identity(&m, some, 3);
+    check(then, now,
+          &(struct change){"the name of target 1 was \"height\" and is now \"weight\"",
+                           true, true, true, true, true});
+    json_decref(then);
+    json_decref(now);
+    sb_indices_fini(&m.part);
+}
+
 static void other_parts_are_told(void **state)
 {
     (void)state;
@@ -190,6 +240,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(other_content_is_told),
+        cmocka_unit_test(other_weights_are_told),
+        cmocka_unit_test(other_targets_are_told),
         cmocka_unit_test(other_parts_are_told),
         cmocka_unit_test(what_was_not_kept_is_not_compared),
         cmocka_unit_test(large_sets_are_sampled),

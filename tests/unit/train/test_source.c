@@ -162,6 +162,38 @@ static void a_slip_is_told(void **state)
     }
 }
 
+/* Rows of continuous targets are weighed one by one; there are no classes to balance. */
+static void targets_are_weighed_without_classes(void **state)
+{
+    (void)state;
+    struct sb_source s;
+    struct sb_recipe r;
+    double sum = 0;
+    FILE *f = fopen("targets.csv", "w");
+    assert_non_null(f);
+    for (int i = 0; i < ROWS; i++)
+        fprintf(f, "%d,%d,%d.5\n", i, 1 + i % 3, i);
+    assert_int_equal(fclose(f), 0);
+    sb_recipe_init(&r);
+    assert_int_equal(sb_recipe_set(&r, "data.set", "targets.csv"), SB_OK);
+    assert_int_equal(sb_recipe_set(&r, "data.weight", "2"), SB_OK);
+    assert_int_equal(sb_recipe_resolve(&r), SB_OK);
+    assert_int_equal(sb_source_open(&s, &env, &r.config), SB_OK);
+    for (uint32_t i = 0; i < s.part.train_count; i++) {
+        uint32_t row = s.part.train[i], first = s.part.train[0];
+        float want = s.weight[first] / (float)(1 + first % 3) * (float)(1 + row % 3);
+        sum += (double)s.weight[row];
+        assert_float_equal(s.weight[row], want, 1e-5);
+    }
+    assert_true(sum > s.part.train_count - 1e-3 && sum < s.part.train_count + 1e-3);
+    sb_source_fini(&s);
+    assert_int_equal(sb_recipe_set(&r, "train.class_weights", "balanced"), SB_OK);
+    refused(sb_source_open(&s, &env, &r.config), SB_EARG,
+            "train.class_weights = balanced: targets.csv has continuous targets and no "
+            "classes; leave it out, or weigh rows with data.weight");
+    sb_source_fini(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -170,6 +202,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_sorted_tail_is_refused_on_every_path, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(a_slip_is_told, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(targets_are_weighed_without_classes, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(idx_files_give_their_tail, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
