@@ -6,6 +6,12 @@
 #include "base/mem.h"
 #include "train/source.h"
 
+/* Rows with continuous outcomes are all of one class here. */
+static uint32_t class_of(const struct sb_dataset *d, uint32_t row)
+{
+    return d->labels ? d->labels[row] : 0;
+}
+
 /* Sums of the rows' own weights: of each class, [classes], and of all. */
 static double add_up(const struct sb_source *s, double *of_class)
 {
@@ -13,7 +19,7 @@ static double add_up(const struct sb_source *s, double *of_class)
     for (uint32_t i = 0; i < s->part.train_count; i++) {
         uint32_t row = s->part.train[i];
         double w = s->train.weights ? (double)s->train.weights[row] : 1.0;
-        of_class[s->train.labels[row]] += w;
+        of_class[class_of(&s->train, row)] += w;
         all += w;
     }
     return all;
@@ -22,22 +28,27 @@ static double add_up(const struct sb_source *s, double *of_class)
 sb_status sb_source_weigh(struct sb_source *s, bool balanced)
 {
     const struct sb_dataset *d = &s->train;
-    uint32_t n = s->part.train_count, present = 0;
+    uint32_t n = s->part.train_count, classes = d->labels ? d->classes : 1, present = 0;
     if (!balanced && !d->weights)
         return SB_OK;
-    double *of_class = sb_calloc(d->classes, sizeof *of_class); /* [classes] */
+    if (balanced && !d->labels)
+        return sb_fail(SB_EARG,
+                       "train.class_weights = balanced: %s has continuous targets and "
+                       "no classes; leave it out, or weigh rows with data.weight",
+                       d->path);
+    double *of_class = sb_calloc(classes, sizeof *of_class); /* [classes] */
     s->weight = sb_calloc(d->n, sizeof *s->weight);
     if (!of_class || !s->weight) {
         sb_free(of_class);
         return sb_fail(SB_ENOMEM, "no memory for the weights of %u rows", d->n);
     }
     double all = add_up(s, of_class);
-    for (uint32_t k = 0; k < d->classes; k++)
+    for (uint32_t k = 0; k < classes; k++)
         present += of_class[k] > 0;
     for (uint32_t i = 0; i < n && all > 0; i++) {
         uint32_t row = s->part.train[i];
         double w = d->weights ? (double)d->weights[row] : 1.0;
-        double class_sum = of_class[d->labels[row]];
+        double class_sum = of_class[class_of(d, row)];
         double share = balanced ? class_sum * present : all; /* sums to n either way */
         s->weight[row] = w > 0 ? (float)(w * n / share) : 0.0f;
     }

@@ -135,6 +135,28 @@ static void the_epoch_is_chosen_by_nll(void **state)
     sebays_text_free(inspected);
 }
 
+/* Rows count as their weights say; there are no classes to be balanced. */
+static void rows_have_weights(void **state)
+{
+    (void)state;
+    static const char *const plain[] = {"data.label=big,small", "data.ignore=g", NULL};
+    static const char *const weighted[] = {"data.label=big,small", "data.weight=g", NULL};
+    static const char *const balanced[] = {"data.label=big,small", "data.ignore=g",
+                                           "train.class_weights=balanced", NULL};
+    struct sb_map m, n;
+    put_outcomes("train.csv");
+    assert_false(run_killed(plain, "plain", false, -1));
+    assert_false(run_killed(weighted, "weighted", false, -1));
+    assert_int_equal(sb_map_open(&m, "plain/metrics.jsonl"), SB_OK);
+    assert_int_equal(sb_map_open(&n, "weighted/metrics.jsonl"), SB_OK);
+    assert_true(m.size != n.size || memcmp(m.data, n.data, m.size) != 0);
+    sb_map_close(&m);
+    sb_map_close(&n);
+    refused((int)run_train(balanced, "balanced", false, run_never), SEBAYS_EARG,
+            "train.class_weights = balanced: train.csv has continuous targets and no "
+            "classes; leave it out, or weigh rows with data.weight");
+}
+
 /* ---- answers ---- */
 
 struct answers {
@@ -312,6 +334,7 @@ int main(void)
                                         run_set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_epoch_is_chosen_by_nll, run_set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(rows_have_weights, run_set_up, tear_down),
         cmocka_unit_test_setup_teardown(answers_are_the_mixture_of_the_members,
                                         run_set_up, tear_down),
         cmocka_unit_test_setup_teardown(results_have_named_figures, run_set_up,
