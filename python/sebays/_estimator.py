@@ -29,7 +29,7 @@ WEIGHTS = "weights"
 IN_MEMORY_MOST = 8 << 20  # bytes
 MEMORY = "/dev/shm"
 STATE = 1  # of a pickle's layout; one that is not known is refused
-MEMBERS_MOST = 8  # of any method that is not told
+MEMBERS_MOST = 16  # of any method that is not told
 
 
 _ALLOW_NAN = {"force_all_finite": "allow-nan"}

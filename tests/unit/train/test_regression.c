@@ -50,16 +50,19 @@ static void put_outcomes(const char *path)
         "train.checkpoint_seconds=1e-9"
 
 static const char *const runs[][14] = {
-    {COMMON, "method.name=sebays", "method.members=2", "data.calibration=0.2", NULL},
+    {COMMON, "method.name=sebays", "method.members=2", "data.calibration=0.2",
+     "model.noise=shared", NULL},
     {COMMON, "method.name=sebays", "method.members=2", "model.noise=per-example", NULL},
-    {COMMON, "method.name=edst", "method.members=2", "method.step_on_update=yes", NULL},
-    {DENSE, "method.name=ltr", "method.members=2", "method.sparsity=0.4", NULL},
+    {COMMON, "method.name=edst", "method.members=2", "method.step_on_update=yes",
+     "model.noise=shared", NULL},
+    {DENSE, "method.name=ltr", "method.members=2", "method.sparsity=0.4",
+     "model.noise=shared", NULL},
     {DENSE, "method.name=mimo", "method.members=2", "model.noise=per-example", NULL},
-    {DENSE, "method.name=treenet", "method.members=2", NULL},
+    {DENSE, "method.name=treenet", "method.members=2", "model.noise=shared", NULL},
     {DENSE, "method.name=batch-ensemble", "method.members=2", "model.noise=per-example",
      NULL},
-    {DENSE, "method.name=rank1-bnn", "method.members=2", NULL},
-    {DENSE, "method.name=mc-dropout", "method.passes=3", NULL},
+    {DENSE, "method.name=rank1-bnn", "method.members=2", "model.noise=shared", NULL},
+    {DENSE, "method.name=mc-dropout", "method.passes=3", "model.noise=shared", NULL},
 };
 enum { RUNS = sizeof runs / sizeof *runs };
 
