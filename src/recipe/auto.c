@@ -14,6 +14,7 @@ enum {
     MANY = 20000,       /* rows with which members hardly differ, and each is slow */
     VERY_MANY = 200000, /* ... with which an epoch is long */
     VALIDATE_MOST = 5000,
+    HOLD_LEAST = 20, /* rows of which two can be spared */
     PIECES = 16,
     EPOCHS_MOST = 1000, /* of exploration */
     UPDATES = 8,        /* of the support, in exploration ... */
@@ -44,7 +45,7 @@ static const struct suit of_classes[] = {
 /* Continuous targets: narrow networks and many small steps, since a target may be known to a
  * thousandth; few rows need the prior from the start. */
 static const struct suit of_targets[] = {
-    {FEW, "mlp-50-50", SB_CONFIG_STANDARD, 32, 32, 5000, 1000, 3000, 16, 0, 0.01},
+    {FEW, "mlp-50-50", SB_CONFIG_STANDARD, 32, 32, 5000, 1000, 3000, 16, 30, 0.01},
     {MANY, "mlp-64-64", SB_CONFIG_STANDARD, 64, 64, 15000, 3000, 50000, 8, 30, 0.02},
     {0, "mlp-128-64", SB_CONFIG_STANDARD, 64, 256, 15000, 3000, 50000, 3, 10, 0.02},
 };
@@ -79,12 +80,22 @@ static bool implies(const struct sb_method *m, const char *key)
     return false;
 }
 
+/* Whether rows are held out to choose by. Weights without a prior learn how little targets
+ * scatter where they know them by heart. */
+static bool holds_out(const struct sb_recipe *r, const struct sb_facts *f)
+{
+    bool point = r->method->posterior != SB_POSTERIOR_GAUSS;
+    return f->rows >= FEW || (regresses(f) && point && f->rows >= HOLD_LEAST);
+}
+
 static void fit_data(struct sb_recipe *r, const struct sb_facts *f, const struct suit *s)
 {
     struct sb_config_data *d = &r->config.data;
     uint32_t tenth = f->rows / 10;
     if (sb_recipe_close(r, &d->validation))
-        d->validation = f->rows < FEW ? 0 : tenth < VALIDATE_MOST ? tenth : VALIDATE_MOST;
+        d->validation = !holds_out(r, f)        ? 0
+                        : tenth < VALIDATE_MOST ? tenth
+                                                : VALIDATE_MOST;
     if (sb_recipe_close(r, &d->numeric))
         d->numeric = s->numeric;
     if (sb_recipe_close(r, &d->pieces))

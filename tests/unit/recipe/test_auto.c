@@ -138,6 +138,10 @@ static void targets_are_not_classes(void **state)
     assert_true(few.config.method.explore_epochs > classes.config.method.explore_epochs);
     assert_int_equal(tiny.config.method.explore_epochs, 1000);
     assert_true(many.config.method.explore_epochs >= 4);
+    const char *const point[] = {"method.name=edst", NULL};
+    fit(&few, point, &f); /* nothing else keeps it from learning rows by heart */
+    assert_value(&few, "data.validation", "50");
+    assert_value(&few, "train.patience", "30");
     const char *const said[] = {"model.noise=shared", NULL};
     fit(&few, said, &f);
     assert_value(&few, "model.noise", "shared");
