@@ -27,9 +27,9 @@ enum cli_flags {
     CLI_LABEL = 1 << 10,   /* --label COLUMN */
     CLI_DATA = 1 << 11,    /* --data-dir DIR */
     CLI_URL = 1 << 12,     /* --url BASE */
-    CLI_KIND = 1 << 13,    /* --kind all|KIND[,KIND], --severity FIRST-LAST */
+    CLI_KIND = 1 << 13,    /* --kind all|KIND[,KIND], --severity FIRST-LAST, --seed N */
     CLI_RANKS = 1 << 14,   /* --ranks N,N,..., --network RATE */
-    CLI_SEED = 1 << 15,    /* --seed N */
+    CLI_TASK = 1 << 15,    /* --task classification|regression|auto */
     CLI_FILE = 1 << 16,    /* --out FILE, -o FILE */
     CLI_FORMAT = 1 << 17,  /* --format NAME */
     CLI_TEST = 1 << 18,    /* --test PATH */
@@ -62,6 +62,7 @@ struct cli_args {
     const char *split; /* NULL: not given */
     const char *sheet; /* NULL: not given, as all of these */
     const char *label;
+    const char *task;
     const char *ignore;
     const char *data_dir;
     const char *url;

@@ -18,6 +18,8 @@ static sebays_status apply(struct sebays_recipe *recipe, const struct cli_args *
     char number[16];
     sebays_status st =
         args->label ? sebays_recipe_set(recipe, "data.label", args->label) : SEBAYS_OK;
+    if (st == SEBAYS_OK && args->task)
+        st = sebays_recipe_set(recipe, "data.task", args->task);
     for (size_t i = 0; st == SEBAYS_OK && i < args->sets.count; i++)
         st = sebays_recipe_assign(recipe, args->sets.item[i]);
     if (st == SEBAYS_OK && args->threads > 0) {

@@ -44,8 +44,8 @@ int cli_fail(const char *command, sebays_status st);
 /* Whether the operand is a recipe, FILE.ini; else it is data, and the recipe is to be chosen. */
 bool cli_is_recipe(const char *operand);
 
-/* The recipe of the operand, or one for the data that it is, with --label, --set and
- * --threads applied, checked. On failure prints why; *out is NULL unless CLI_OK. The caller
+/* The recipe of the operand, or one for the data that it is, with --label, --task, --set
+ * and --threads applied, checked. On failure prints why; *out is NULL unless CLI_OK. The caller
  * frees it. */
 int cli_load_recipe(const char *command, const struct cli_args *args,
                     struct sebays_recipe **out);

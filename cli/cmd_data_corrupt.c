@@ -114,7 +114,6 @@ const struct cli_command cli_cmd_data_corrupt = {
         "  sebays data corrupt cifar10 --out data/cifar10-c\n"
         "  sebays data corrupt fashion-mnist --kind fog,snow --severity 3 --out foggy\n"
         "  sebays data corrupt cifar10 --sheet corruptions.png\n",
-    .flags =
-        CLI_OUT | CLI_SHEET | CLI_KIND | CLI_SEED | CLI_SPLIT | CLI_THREAD | CLI_QUIET,
+    .flags = CLI_OUT | CLI_SHEET | CLI_KIND | CLI_SPLIT | CLI_THREAD | CLI_QUIET,
     .run = run,
 };

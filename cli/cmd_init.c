@@ -58,20 +58,23 @@ const struct cli_command cli_cmd_init = {
     .operand = "DATA",
     .summary = "write the recipe that suits some data",
     .help =
-        "usage: sebays init DATA [--label COLUMN] [--set section.key=value]...\n"
-        "                   [--data-dir DIR] [--out FILE.ini]\n"
+        "usage: sebays init DATA [--label COLUMN] [--task NAME] [--data-dir DIR]\n"
+        "                   [--set section.key=value]... [--out FILE.ini]\n"
         "\n"
         "Looks at a table, a folder of images or another data set and writes the\n"
         "recipe that 'sebays train DATA' would choose for it, with every option and\n"
         "what it means, to be changed and trained.\n"
         "\n"
         "  --label COLUMN            of a table: its name or number; default: the last\n"
+        "  --task NAME               classification, regression or auto (the default):\n"
+        "                            numbers with fractions, or many of them, are\n"
+        "                            continuous targets\n"
         "  --set section.key=value   say an option; others may follow it\n"
         "  --data-dir DIR            where data sets are looked for by name\n"
         "  --out FILE.ini            default: NAME.ini of NAME.csv\n"
         "\n"
         "example:\n"
         "  sebays init flowers.csv --label species\n",
-    .flags = CLI_LABEL | CLI_SET | CLI_DATA | CLI_FILE,
+    .flags = CLI_LABEL | CLI_TASK | CLI_SET | CLI_DATA | CLI_FILE,
     .run = run,
 };

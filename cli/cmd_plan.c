@@ -98,7 +98,7 @@ const struct cli_command cli_cmd_plan = {
     .summary = "print sizes, work and memory of a recipe without training",
     .help =
         "usage: sebays plan RECIPE.ini [--set section.key=value]... [--threads N]\n"
-        "       sebays plan DATA [--label COLUMN] ...\n"
+        "       sebays plan DATA [--label COLUMN] [--task NAME] ...\n"
         "                   [--isa NAME] [--data-dir DIR] [--quiet]\n"
         "                   [--ranks N,N,... [--network RATE[,LATENCY]]]\n"
         "\n"
@@ -109,6 +109,9 @@ const struct cli_command cli_cmd_plan = {
         "(docs/cluster.md): a rank's share is measured here, exchanges are computed.\n"
         "\n"
         "  --label COLUMN            of a table: its name or number; default: the last\n"
+        "  --task NAME               classification, regression or auto (the default):\n"
+        "                            numbers with fractions, or many of them, are\n"
+        "                            continuous targets\n"
         "  --set section.key=value   change an option of the recipe; may be repeated\n"
         "  --threads N               default: one a processor\n"
         "  --isa NAME                instruction set of the kernels; default: the best\n"
@@ -123,7 +126,7 @@ const struct cli_command cli_cmd_plan = {
         "examples:\n"
         "  sebays plan recipes/paper/cifar10-sebays-m3-s80.ini\n"
         "  sebays plan recipes/quickstart.ini --ranks 2,4,8 --network 10Gb --threads 1\n",
-    .flags =
-        CLI_SET | CLI_THREAD | CLI_ISA | CLI_DATA | CLI_QUIET | CLI_RANKS | CLI_LABEL,
+    .flags = CLI_SET | CLI_THREAD | CLI_ISA | CLI_DATA | CLI_QUIET | CLI_RANKS |
+             CLI_LABEL | CLI_TASK,
     .run = run,
 };

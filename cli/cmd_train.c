@@ -131,7 +131,7 @@ const struct cli_command cli_cmd_train = {
     .summary = "train an ensemble",
     .help =
         "usage: sebays train RECIPE.ini [--out DIR] [--set section.key=value]...\n"
-        "       sebays train DATA [--label COLUMN] [--out DIR] ...\n"
+        "       sebays train DATA [--label COLUMN] [--task NAME] [--out DIR] ...\n"
         "                    [--threads N] [--isa NAME] [--data-dir DIR]\n"
         "                    [--resume [--force]] [--dry-run] [--quiet]\n"
         "                    [--member K [--from RUN]]\n"
@@ -148,6 +148,9 @@ const struct cli_command cli_cmd_train = {
         "rows it has, said, and written into the run directory.\n"
         "\n"
         "  --label COLUMN            of a table: its name or number; default: the last\n"
+        "  --task NAME               classification, regression or auto (the default):\n"
+        "                            numbers with fractions, or many of them, are\n"
+        "                            continuous targets\n"
         "  --out DIR                 run directory; default runs/NAME of NAME.ini\n"
         "  --set section.key=value   change an option of the recipe; may be repeated\n"
         "  --threads N               default: one a processor; any number gives the\n"
@@ -177,10 +180,12 @@ const struct cli_command cli_cmd_train = {
         "\n"
         "examples:\n"
         "  sebays train flowers.csv --label species\n"
+        "  sebays train houses.csv --label rooms --task regression\n"
         "  sebays train recipes/quickstart.ini\n"
         "  sebays train recipes/quickstart.ini --out runs/seed2 --set train.seed=2\n"
         "  sebays train recipes/quickstart.ini --resume\n",
     .flags = CLI_OUT | CLI_SET | CLI_THREAD | CLI_ISA | CLI_RESUME | CLI_DRY_RUN |
-             CLI_QUIET | CLI_DATA | CLI_FORCE | CLI_MPI | CLI_MEMBER | CLI_LABEL,
+             CLI_QUIET | CLI_DATA | CLI_FORCE | CLI_MPI | CLI_MEMBER | CLI_LABEL |
+             CLI_TASK,
     .run = run,
 };

@@ -2,7 +2,8 @@
 
     model = sebays.Model("runs/quickstart")          # use what was trained
     result = sebays.train("recipe.ini", out="run")   # train by a recipe
-    sebays.SeBaySClassifier().fit(X, y)              # a scikit-learn estimator
+    sebays.SeBaySClassifier().fit(X, y)              # scikit-learn estimators of classes
+    sebays.SeBaySRegressor().fit(X, y)               # ... and of continuous targets
 
 Everything is computed by libsebays (include/sebays.h); see _library for how it is found.
 """
@@ -14,8 +15,8 @@ from ._train import Progress, Result, Scores, options, plan, recipe_text, train
 __version__ = version()
 __all__ = ["ArgumentError", "Canceled", "Error", "FileError", "FormatError", "MissingError",
            "Model", "NumericError", "OutOfMemory", "Outcomes", "Progress", "Result", "Scores",
-           "SeBaySClassifier", "Uncertainty", "export", "inspect", "library_path", "options",
-           "plan", "recipe_text", "train", "version"]
+           "SeBaySClassifier", "SeBaySRegressor", "Uncertainty", "export", "inspect", "library_path",
+           "options", "plan", "recipe_text", "train", "version"]
 
 
 def __getattr__(name):
@@ -23,8 +24,11 @@ def __getattr__(name):
     if name == "SeBaySClassifier":
         from ._classifier import SeBaySClassifier
         return SeBaySClassifier
+    if name == "SeBaySRegressor":
+        from ._regressor import SeBaySRegressor
+        return SeBaySRegressor
     raise AttributeError(f"module 'sebays' has no attribute {name!r}")
 
 
 def __dir__():
-    return sorted([*globals(), "SeBaySClassifier"])
+    return sorted([*globals(), "SeBaySClassifier", "SeBaySRegressor"])

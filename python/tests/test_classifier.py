@@ -21,7 +21,7 @@ from sklearn.datasets import load_iris, make_classification, make_moons
 from sklearn.model_selection import cross_val_score
 from sklearn.utils.estimator_checks import check_estimator
 
-from sebays import _classifier
+from sebays import _estimator
 
 # Checks that scikit-learn itself passes over, and why.
 PASSED_OVER = {
@@ -196,14 +196,14 @@ class Classifier(unittest.TestCase):
         x, y = make_moons(60, random_state=0)
         want = sebays.SeBaySClassifier(random_state=0).fit(x, y).model_bytes_
         wide = sebays.SeBaySClassifier(arch="mlp-2048-2048", members=7)
-        self.assertGreater(_classifier._run_bytes(wide, np.zeros((5, 100)), 10), 64 << 20)
+        self.assertGreater(_estimator._run_bytes(wide, np.zeros((5, 100)), 10), 64 << 20)
         with tempfile.TemporaryDirectory() as memory, \
-                mock.patch.object(_classifier, "MEMORY", memory), \
+                mock.patch.object(_estimator, "MEMORY", memory), \
                 mock.patch.dict(os.environ):
             os.environ.pop("TMPDIR", None)
             free = shutil.disk_usage(memory)
-            self.assertEqual(_classifier._place(1000, 1000), memory)
-            self.assertIsNone(_classifier._place(1000, free.free))
+            self.assertEqual(_estimator._place(1000, 1000), memory)
+            self.assertIsNone(_estimator._place(1000, free.free))
             places = []
 
             def train(recipe, out, *more, **how):
@@ -211,7 +211,7 @@ class Classifier(unittest.TestCase):
                 if out.startswith(memory):
                     raise sebays.FileError("cannot write: No space left on device")
                 return sebays.train(recipe, out, *more, **how)
-            with mock.patch.object(_classifier, "train", train):
+            with mock.patch.object(_estimator, "train", train):
                 e = sebays.SeBaySClassifier(random_state=0).fit(x, y)
             self.assertEqual(places, [True, False])
             self.assertEqual(e.model_bytes_, want)

@@ -10,30 +10,64 @@
 /* ---- tables ---------------------------------------------------------------- */
 
 enum {
-    VALIDATE_FROM = 2000, /* rows; with fewer all of them are trained on */
-    VALIDATE_MOST = 5000,
-    PIECES_FROM = 2000, /* rows that pieces of numbers do not overfit */
-    PIECES = 16,
+    FEW = 2000,         /* rows below which all of them are trained on */
     MANY = 20000,       /* rows with which members hardly differ, and each is slow */
     VERY_MANY = 200000, /* ... with which an epoch is long */
-    BATCH_LEAST = 16,
-    BATCH_MOST = 256,
-    UPDATES = 8, /* of the support, in exploration ... */
+    VALIDATE_MOST = 5000,
+    HOLD_LEAST = 20, /* rows of which two can be spared */
+    PIECES = 16,
+    EPOCHS_MOST = 1000, /* of exploration */
+    UPDATES = 8,        /* of the support, in exploration ... */
     DELTA_T_LEAST =
         10 /* ... but steps between two: each costs one, and moves weights that
                           then have to learn */
 };
 
-static const char *arch_of(uint32_t rows)
+/* What suits so many rows of a task. Steps: of exploration, of a member after it (a method
+ * that does not explore has all of it at once), and in which the KL term comes in. */
+struct suit {
+    uint32_t rows; /* below; 0: any number */
+    const char *arch;
+    enum sb_config_numeric numeric;
+    uint32_t batch_least, batch_most;
+    uint32_t explore, exploit, anneal; /* anneal 0: as long as exploration */
+    uint32_t members, patience;
+    double lr;
+};
+
+/* Classes: few rows are soon learned by heart, by many steps that is. */
+static const struct suit of_classes[] = {
+    {FEW, "mlp-128-64", SB_CONFIG_STANDARD, 16, 256, 64, 32, 0, 8, 5, 0.05},
+    {MANY, "mlp-128-64", SB_CONFIG_PIECES, 16, 256, 960, 480, 0, 8, 5, 0.05},
+    {0, "mlp-256-128", SB_CONFIG_PIECES, 16, 256, 960, 480, 0, 3, 5, 0.05},
+};
+
+/* Continuous targets: narrow networks and many small steps, since a target may be known to a
+ * thousandth; few rows need the prior from the start. */
+static const struct suit of_targets[] = {
+    {FEW, "mlp-50-50", SB_CONFIG_STANDARD, 32, 32, 5000, 1000, 3000, 16, 30, 0.01},
+    {MANY, "mlp-64-64", SB_CONFIG_STANDARD, 64, 64, 15000, 3000, 50000, 8, 30, 0.02},
+    {0, "mlp-128-64", SB_CONFIG_STANDARD, 64, 256, 15000, 3000, 50000, 3, 10, 0.02},
+};
+
+static bool regresses(const struct sb_facts *f)
 {
-    return rows < MANY ? "mlp-128-64" : "mlp-256-128";
+    return f->classes == 0;
+}
+
+static const struct suit *suit_of(const struct sb_facts *f)
+{
+    const struct suit *s = regresses(f) ? of_targets : of_classes;
+    while (s->rows > 0 && f->rows >= s->rows)
+        s++;
+    return s;
 }
 
 /* The power of two that is nearest to an eighth of the rows, by ratio. */
-static uint32_t batch_of(uint64_t rows)
+static uint32_t batch_of(const struct suit *s, uint64_t rows)
 {
-    uint64_t b = BATCH_LEAST;
-    while (b < BATCH_MOST && rows * rows > 128 * b * b)
+    uint64_t b = s->batch_least;
+    while (b < s->batch_most && rows * rows > 128 * b * b)
         b *= 2;
     return (uint32_t)b;
 }
@@ -46,16 +80,24 @@ static bool implies(const struct sb_method *m, const char *key)
     return false;
 }
 
-static void fit_data(struct sb_recipe *r, const struct sb_facts *f)
+/* Whether rows are held out to choose by. Weights without a prior learn how little targets
+ * scatter where they know them by heart. */
+static bool holds_out(const struct sb_recipe *r, const struct sb_facts *f)
+{
+    bool point = r->method->posterior != SB_POSTERIOR_GAUSS;
+    return f->rows >= FEW || (regresses(f) && point && f->rows >= HOLD_LEAST);
+}
+
+static void fit_data(struct sb_recipe *r, const struct sb_facts *f, const struct suit *s)
 {
     struct sb_config_data *d = &r->config.data;
     uint32_t tenth = f->rows / 10;
     if (sb_recipe_close(r, &d->validation))
-        d->validation = f->rows < VALIDATE_FROM ? 0
+        d->validation = !holds_out(r, f)        ? 0
                         : tenth < VALIDATE_MOST ? tenth
                                                 : VALIDATE_MOST;
     if (sb_recipe_close(r, &d->numeric))
-        d->numeric = f->rows < PIECES_FROM ? SB_CONFIG_STANDARD : SB_CONFIG_PIECES;
+        d->numeric = s->numeric;
     if (sb_recipe_close(r, &d->pieces))
         d->pieces = PIECES;
 }
@@ -79,16 +121,19 @@ static uint32_t epochs_of(uint32_t steps, uint32_t epoch_steps, uint32_t least)
     return at_least(steps / epoch_steps + (steps % epoch_steps != 0), least);
 }
 
-/* Few rows are soon learned by heart, by many steps that is; each is seen often all the same.
- * A member has half of what exploration has. A method that does not explore has all of it
- * at once. */
-static void fit_epochs(struct sb_recipe *r, const struct sb_facts *f, uint32_t steps)
+/* Each row is seen often, however few there are steps, but not without end. */
+static void fit_epochs(struct sb_recipe *r, const struct sb_facts *f,
+                       const struct suit *s, uint32_t steps)
 {
     struct sb_config_method *m = &r->config.method;
-    bool few = f->rows < PIECES_FROM, many = f->rows >= VERY_MANY;
-    uint32_t explore = epochs_of(few ? 64 : 960, steps, many ? 4 : 8);
-    uint32_t exploit = epochs_of(few ? 32 : 480, steps, many ? 2 : 4);
+    bool many = f->rows >= VERY_MANY;
+    uint32_t explore = epochs_of(s->explore, steps, many ? 4 : 8);
+    uint32_t exploit = epochs_of(s->exploit, steps, many ? 2 : 4);
     bool explores = m->explore_epochs > 0 || !implies(r->method, "method.explore_epochs");
+    if (explore > EPOCHS_MOST) {
+        exploit = exploit * EPOCHS_MOST / explore;
+        explore = EPOCHS_MOST;
+    }
     if (sb_recipe_close(r, &m->explore_epochs))
         m->explore_epochs = explores ? explore : 0;
     if (sb_recipe_close(r, &m->exploit_epochs))
@@ -99,14 +144,14 @@ static void fit_epochs(struct sb_recipe *r, const struct sb_facts *f, uint32_t s
         m->tune_epochs = m->explore_epochs + m->exploit_epochs;
 }
 
-static void fit_method(struct sb_recipe *r, const struct sb_facts *f, uint32_t steps)
+static void fit_method(struct sb_recipe *r, const struct suit *s, uint32_t steps)
 {
     struct sb_config_method *m = &r->config.method;
     uint32_t delta_t = at_least((uint32_t)((uint64_t)m->explore_epochs * steps / UPDATES),
                                 DELTA_T_LEAST);
     bool sparse = r->method->support != SB_SUPPORT_DENSE;
     if (sb_recipe_close(r, &m->members) && !implies(r->method, "method.members"))
-        m->members = f->rows < MANY ? 8 : 3;
+        m->members = s->members;
     if (sb_recipe_close(r, &m->sparsity) && sparse)
         m->sparsity = 0.5;
     if (sb_recipe_close(r, &m->prior_variance))
@@ -115,7 +160,8 @@ static void fit_method(struct sb_recipe *r, const struct sb_facts *f, uint32_t s
         m->rho_init = -3;
     if (sb_recipe_close(r, &m->kl_anneal_epochs) &&
         !implies(r->method, "method.kl_anneal_epochs"))
-        m->kl_anneal_epochs = m->explore_epochs;
+        m->kl_anneal_epochs =
+            s->anneal ? epochs_of(s->anneal, steps, 1) : m->explore_epochs;
     if (sb_recipe_close(r, &m->delta_t))
         m->delta_t = at_least(delta_t, m->grow_batches);
     if (sb_recipe_close(r, &m->rate_decay))
@@ -132,11 +178,11 @@ static bool may_be_patient(const struct sb_recipe *r)
             r->method->support != SB_SUPPORT_DENSE);
 }
 
-static void fit_train(struct sb_recipe *r)
+static void fit_train(struct sb_recipe *r, const struct suit *s)
 {
     struct sb_config_train *t = &r->config.train;
     if (sb_recipe_close(r, &t->lr))
-        t->lr = 0.05;
+        t->lr = s->lr;
     if (sb_recipe_close(r, &t->lr_first))
         t->lr_first = t->lr / 5;
     if (sb_recipe_close(r, &t->lr_second))
@@ -144,21 +190,24 @@ static void fit_train(struct sb_recipe *r)
     if (sb_recipe_close(r, &t->choose))
         t->choose = SB_CONFIG_BY_NLL;
     if (sb_recipe_close(r, &t->patience))
-        t->patience = may_be_patient(r) ? 5 : 0;
+        t->patience = may_be_patient(r) ? s->patience : 0;
 }
 
 static void fit_rows(struct sb_recipe *r, const struct sb_facts *f)
 {
     struct sb_config *c = &r->config;
-    fit_data(r, f);
+    const struct suit *s = suit_of(f);
+    fit_data(r, f, s);
     if (sb_recipe_close(r, &c->model.arch))
-        snprintf(c->model.arch, sizeof c->model.arch, "%s", arch_of(f->rows));
+        snprintf(c->model.arch, sizeof c->model.arch, "%s", s->arch);
+    if (sb_recipe_close(r, &c->model.noise) && regresses(f))
+        c->model.noise = SB_CONFIG_NOISE_PER_EXAMPLE;
     if (sb_recipe_close(r, &c->train.batch))
-        c->train.batch = batch_of(f->rows);
+        c->train.batch = batch_of(s, f->rows);
     uint32_t steps = steps_of(c, f->rows);
-    fit_epochs(r, f, steps);
-    fit_method(r, f, steps);
-    fit_train(r);
+    fit_epochs(r, f, s, steps);
+    fit_method(r, s, steps);
+    fit_train(r, s);
 }
 
 /* ---- all kinds -------------------------------------------------------------------------- */

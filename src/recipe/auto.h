@@ -6,6 +6,7 @@
  *
  *     images                   as the method and the option table say: the paper's numbers
  *     rows of a table, classes a small network, an epoch's steps by the number of rows
+ *     ..., continuous targets  a narrower one, far more and smaller steps, noise by example
  *
  * A further kind of data is a further row of the table in auto.c. The numbers there come
  * from validation parts of real tables; docs/tables.md says which.

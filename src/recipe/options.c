@@ -121,7 +121,7 @@ static const struct sb_option table[] = {
     LIST(data.sd, ABOVE, 0, 1e6, "", "given standard deviation of each channel"),
 
     TEXT(model.arch, SB_OPTION_AUTO, "lenet", "network: mlp-H1-H2..., lenet, resnet-D, wrn-D-K"),
-    CHOICE(model.noise, noise_words, "shared",
+    AUTO_CHOICE(model.noise, noise_words, "shared",
            "regression: one variance a target, or the network gives each example's"),
 
     TEXT(method.name, 0, "sebays", "row of the method table"),

@@ -2,11 +2,11 @@
  *
  * A row's loss is multiplied with its weight; weights are 1 in the mean, so that they say
  * nothing about the learning rate or the strength of the prior. Figures are not weighted.
- * Rows with continuous targets are all of one kind.
  */
 #include "base/mem.h"
 #include "train/source.h"
 
+/* Rows with continuous outcomes are all of one class here. */
 static uint32_t class_of(const struct sb_dataset *d, uint32_t row)
 {
     return d->labels ? d->labels[row] : 0;
@@ -33,8 +33,8 @@ sb_status sb_source_weigh(struct sb_source *s, bool balanced)
         return SB_OK;
     if (balanced && !d->labels)
         return sb_fail(SB_EARG,
-                       "train.class_weights = balanced: %s has continuous targets and no "
-                       "classes; leave it out, or weigh rows with data.weight",
+                       "train.class_weights = balanced: %s has continuous targets and "
+                       "no classes; leave it out, or weigh rows with data.weight",
                        d->path);
     double *of_class = sb_calloc(classes, sizeof *of_class); /* [classes] */
     s->weight = sb_calloc(d->n, sizeof *s->weight);

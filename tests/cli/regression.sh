@@ -131,4 +131,45 @@ says 'sebays predict: the model was trained without a calibration part, which co
     sh -c "$sebays train recipe.ini --set data.calibration=0 --out plain --quiet >/dev/null 2>&1;
            $sebays predict plain --input new.csv --conformal"
 
+# Whole numbers: few are classes, unless it is said; --task reaches train, init and plan.
+awk -F, 'NR > 1 { print $2 "," $3 "," int($4 / 10) }' table.csv >tens.csv
+short="--set method.explore_epochs=1 --set method.exploit_epochs=1"
+for task in auto classification regression; do
+    want=classes
+    [ "$task" = regression ] && want=target
+    # shellcheck disable=SC2086 # several words
+    "$sebays" train tens.csv --task "$task" --out "tens-$task" --quiet $short >out 2>err ||
+        fault "--task $task: $(cat err)"
+    "$sebays" inspect "tens-$task" | grep -q "$want" || fault "--task $task: no $want"
+done
+"$sebays" init tens.csv --task regression --out tens.ini >out || fault "init --task"
+grep -q '^task = regression$' tens.ini || fault "init --task: not in the recipe"
+"$sebays" plan tens.csv --task=regression --quiet >out || fault "plan --task"
+grep -q ', 1 target$' out || fault "plan --task: $(head -n 3 out)"
+says 'sebays train: data.task = regresion: want one of auto, classification, regression; the nearest is regression' \
+    "$sebays" train tens.csv --task regresion
+says "sebays train: table.csv: line 3, column 4 (y): the label $(awk -F, 'NR == 3 { print $4 }' table.csv) has a fraction; labels are classes, and data.label says which column has them" \
+    "$sebays" train table.csv --label y --task classification --set data.ignore=id
+says "sebays train: classes.csv: line 1, column 3: $(head -n 1 classes.csv | cut -d, -f3) is no finite number, as a target of regression must be; classes are data.task = classification, and data.label says which column" \
+    "$sebays" train classes.csv --task regression
+
+# What cannot be learned from, one sentence each.
+says "sebays train: new.csv: data.label names 2 targets, but the table has 2 columns; at least one must be left to predict from" \
+    "$sebays" train new.csv --label a,b
+awk -F, -v OFS=, 'NR > 1 { $4 = 7.5 } { print $2, $3, $4 }' table.csv >constant.csv
+says "sebays train: constant.csv: the target y is 7.5 in every row; there is nothing to learn" \
+    "$sebays" train constant.csv
+head -n 2 table.csv | cut -d, -f2-4 >one.csv
+says "sebays train: one.csv: it has one row; want more to learn from" \
+    "$sebays" train one.csv --task regression
+awk -F, -v OFS=, 'NR == 9 { $4 = "nan" } { print $2, $3, $4 }' table.csv >hole.csv
+says "sebays train: hole.csv: line 9, column 3 (y): the value is missing; fill it in or leave the row out" \
+    "$sebays" train hole.csv
+awk -F, -v OFS=, 'NR > 1 { $2 = NR == 9 ? -1 : 1 } { print $2, $3, $4 }' table.csv >weight.csv
+says "sebays train: weight.csv: line 9, column 1 (a): the weight is '-1'; want a number from 0" \
+    "$sebays" train weight.csv --set data.weight=a
+cut -d, -f2-4 table.csv >three.csv
+says "sebays train: new.csv has 2 columns, but three.csv has 3: the target is missing, without which nothing can be compared" \
+    "$sebays" train three.csv --set data.test=new.csv
+
 exit $failed

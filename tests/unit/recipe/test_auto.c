@@ -108,6 +108,45 @@ static void tables_go_by_their_rows(void **state)
     assert_true(many.config.train.patience > 0);
 }
 
+static struct sb_facts outcomes_of(uint32_t rows)
+{
+    return (struct sb_facts){
+        .table = true, .rows = rows, .columns = 5, .usual = SB_HOLDOUT_RANDOM};
+}
+
+/* Continuous targets have numbers of their own; a few rows are not seen without end. */
+static void targets_are_not_classes(void **state)
+{
+    (void)state;
+    struct sb_recipe tiny, few, some, many, classes;
+    struct sb_facts t = outcomes_of(20), f = outcomes_of(500), s = outcomes_of(8000),
+                    m = outcomes_of(1000000), c = table_of(500);
+    fit(&tiny, NULL, &t);
+    fit(&few, NULL, &f);
+    fit(&some, NULL, &s);
+    fit(&many, NULL, &m);
+    fit(&classes, NULL, &c);
+    assert_value(&few, "model.noise", "per-example");
+    assert_value(&classes, "model.noise", "shared");
+    assert_value(&few, "data.validation", "0");
+    assert_value(&few, "data.split", "random");
+    assert_value(&few, "train.patience", "0");
+    assert_value(&some, "data.validation", "800");
+    assert_value(&many, "data.validation", "5000");
+    assert_true(some.config.train.patience > 0 && many.config.train.patience > 0);
+    assert_true(few.config.train.lr < classes.config.train.lr);
+    assert_true(few.config.method.explore_epochs > classes.config.method.explore_epochs);
+    assert_int_equal(tiny.config.method.explore_epochs, 1000);
+    assert_true(many.config.method.explore_epochs >= 4);
+    const char *const point[] = {"method.name=edst", NULL};
+    fit(&few, point, &f); /* nothing else keeps it from learning rows by heart */
+    assert_value(&few, "data.validation", "50");
+    assert_value(&few, "train.patience", "30");
+    const char *const said[] = {"model.noise=shared", NULL};
+    fit(&few, said, &f);
+    assert_value(&few, "model.noise", "shared");
+}
+
 /* Updates cost steps, and what they grow has to learn. */
 static void updates_never_eat_the_steps(void **state)
 {
@@ -143,9 +182,9 @@ static void what_is_chosen_can_be_written(void **state)
     const uint32_t rows[] = {2, 100, 1999, 2000, 30000, 1000000};
     const struct sb_method *m;
     for (size_t i = 0; (m = sb_method_at(i)); i++)
-        for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+        for (size_t k = 0; k < 2 * sizeof rows / sizeof *rows; k++) {
             struct sb_recipe r, again;
-            struct sb_facts f = table_of(rows[k]);
+            struct sb_facts f = k % 2 ? table_of(rows[k / 2]) : outcomes_of(rows[k / 2]);
             char name[128], *text, *twice;
             snprintf(name, sizeof name, "method.name=%s", m->name);
             const char *const said[] = {name, NULL};
@@ -226,6 +265,7 @@ int main(void)
         cmocka_unit_test(auto_is_a_word_until_the_data_is_known),
         cmocka_unit_test(images_get_the_papers_numbers),
         cmocka_unit_test(tables_go_by_their_rows),
+        cmocka_unit_test(targets_are_not_classes),
         cmocka_unit_test(updates_never_eat_the_steps),
         cmocka_unit_test(what_is_said_stays_and_others_follow_it),
         cmocka_unit_test(what_is_chosen_can_be_written),

@@ -50,16 +50,19 @@ static void put_outcomes(const char *path)
         "train.checkpoint_seconds=1e-9"
 
 static const char *const runs[][14] = {
-    {COMMON, "method.name=sebays", "method.members=2", "data.calibration=0.2", NULL},
+    {COMMON, "method.name=sebays", "method.members=2", "data.calibration=0.2",
+     "model.noise=shared", NULL},
     {COMMON, "method.name=sebays", "method.members=2", "model.noise=per-example", NULL},
-    {COMMON, "method.name=edst", "method.members=2", "method.step_on_update=yes", NULL},
-    {DENSE, "method.name=ltr", "method.members=2", "method.sparsity=0.4", NULL},
+    {COMMON, "method.name=edst", "method.members=2", "method.step_on_update=yes",
+     "model.noise=shared", NULL},
+    {DENSE, "method.name=ltr", "method.members=2", "method.sparsity=0.4",
+     "model.noise=shared", NULL},
     {DENSE, "method.name=mimo", "method.members=2", "model.noise=per-example", NULL},
-    {DENSE, "method.name=treenet", "method.members=2", NULL},
+    {DENSE, "method.name=treenet", "method.members=2", "model.noise=shared", NULL},
     {DENSE, "method.name=batch-ensemble", "method.members=2", "model.noise=per-example",
      NULL},
-    {DENSE, "method.name=rank1-bnn", "method.members=2", NULL},
-    {DENSE, "method.name=mc-dropout", "method.passes=3", NULL},
+    {DENSE, "method.name=rank1-bnn", "method.members=2", "model.noise=shared", NULL},
+    {DENSE, "method.name=mc-dropout", "method.passes=3", "model.noise=shared", NULL},
 };
 enum { RUNS = sizeof runs / sizeof *runs };
 
@@ -133,6 +136,28 @@ static void the_epoch_is_chosen_by_nll(void **state)
     assert_int_equal(epoch, best);
     assert_true(fabs(chosen - least) < 1e-3);
     sebays_text_free(inspected);
+}
+
+/* Rows count as their weights say; there are no classes to be balanced. */
+static void rows_have_weights(void **state)
+{
+    (void)state;
+    static const char *const plain[] = {"data.label=big,small", "data.ignore=g", NULL};
+    static const char *const weighted[] = {"data.label=big,small", "data.weight=g", NULL};
+    static const char *const balanced[] = {"data.label=big,small", "data.ignore=g",
+                                           "train.class_weights=balanced", NULL};
+    struct sb_map m, n;
+    put_outcomes("train.csv");
+    assert_false(run_killed(plain, "plain", false, -1));
+    assert_false(run_killed(weighted, "weighted", false, -1));
+    assert_int_equal(sb_map_open(&m, "plain/metrics.jsonl"), SB_OK);
+    assert_int_equal(sb_map_open(&n, "weighted/metrics.jsonl"), SB_OK);
+    assert_true(m.size != n.size || memcmp(m.data, n.data, m.size) != 0);
+    sb_map_close(&m);
+    sb_map_close(&n);
+    refused((int)run_train(balanced, "balanced", false, run_never), SEBAYS_EARG,
+            "train.class_weights = balanced: train.csv has continuous targets and no "
+            "classes; leave it out, or weigh rows with data.weight");
 }
 
 /* ---- answers ---- */
@@ -312,6 +337,7 @@ int main(void)
                                         run_set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_epoch_is_chosen_by_nll, run_set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(rows_have_weights, run_set_up, tear_down),
         cmocka_unit_test_setup_teardown(answers_are_the_mixture_of_the_members,
                                         run_set_up, tear_down),
         cmocka_unit_test_setup_teardown(results_have_named_figures, run_set_up,
