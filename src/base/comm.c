@@ -76,9 +76,10 @@ static const struct sb_comm alone = {
     .abort = alone_nothing,
 };
 
+/* A job of one is alone, whatever is behind it. */
 static const struct sb_comm *of(const struct sb_comm *c)
 {
-    return c ? c : &alone;
+    return c && c->size > 1 ? c : &alone;
 }
 
 /* ---- exchanges ------------------------------------------------------------------------ */

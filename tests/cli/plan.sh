@@ -41,6 +41,23 @@ for row in '1  *64' '2  *32' '4  *16' '16  *4'; do
 done
 tail -1 out | grep -q '^computed from steps measured here' || fault 'no word of what it is'
 
+# A machine that others use, and a run of days.
+if command -v taskset >/dev/null && [ -d /usr/share/datasets/fashion-mnist ]; then
+    cpu=$(taskset -cp $$ | sed 's/.*: //; s/[,-].*//')
+    taskset -c "$cpu" sh -c 'while :; do :; done' &
+    other=$!
+    taskset -c "$cpu" "$sebays" plan small.ini --quiet --set data.set=fashion-mnist \
+        --set model.arch=lenet --set train.batch=256 --set method.explore_epochs=100000 >out 2>err ||
+        fault "plan of images: $(cat err)"
+    kill $other
+    wait $other 2>/dev/null
+    grep -q '^the machine was busy: a thread waited [0-9]* % of the measured time' out ||
+        fault 'plan does not say that the machine was busy'
+    grep -q '^time on 1 threads    about [0-9.]* days' out || fault "plan: $(grep '^time' out)"
+else
+    echo 'NOT TESTED: plan on a busy machine (taskset and Fashion-MNIST)'
+fi
+
 refused 2 'sebays plan: --ranks 2,x: want up to 32 numbers of processes, commas between: 2,4,8' \
     plan small.ini --ranks 2,x
 refused 2 'sebays plan: --network needs --ranks' plan small.ini --network 10Gb

@@ -227,6 +227,8 @@ static void test_asked(void)
 {
     struct sb_comm_request r = {.what = "a barrier"};
     bool done = false;
+    if (comm->size == 1)
+        return;
     check(comm->start_barrier(comm, &r));
     while (!done)
         check(sb_comm_test(comm, &r, &done));
@@ -275,7 +277,8 @@ int main(int argc, char **argv)
     test_broadcast();
     test_exchange();
     test_started();
-    test_too_many();
+    if (comm->size > 1) /* one process has no limit */
+        test_too_many();
     test_all_gather(false);
     test_all_gather(true);
     test_agreement();
