@@ -3,7 +3,9 @@
  * result depends on them.
  *
  * A block of HUGE_FROM bytes or more starts on a huge page, header included, so that the
- * header costs 64 bytes and not a page of its own.
+ * header costs 64 bytes and not a page of its own. If it is to be zero it is left as the
+ * system gives it, which is zero: memory that nobody has touched yet is not there, so what is
+ * sized for a batch of many images and used for a few (a plan) takes what it uses.
  */
 #include "base/mem.h"
 
@@ -16,6 +18,7 @@
 
 struct header {
     size_t size; /* of the payload */
+    void *start; /* of what the system gave */
 };
 
 enum { HUGE_PAGE = 2 << 20, HUGE_FROM = 4 << 20 };
@@ -45,6 +48,19 @@ static void count_block(size_t size)
     atomic_fetch_add_explicit(&allocations, 1, memory_order_relaxed);
 }
 
+/* Of a block that begins `before` bytes behind start: writes the header, and counts it. */
+static void *finish(void *start, size_t before, size_t payload)
+{
+    unsigned char *block = (unsigned char *)start + before;
+#ifdef MADV_HUGEPAGE
+    if (payload >= HUGE_FROM) /* a wish: small pages work too */
+        (void)madvise(block, payload + SB_ALIGN, MADV_HUGEPAGE);
+#endif
+    *(struct header *)(void *)block = (struct header){payload, start};
+    count_block(payload);
+    return block + SB_ALIGN;
+}
+
 void *sb_malloc(size_t count, size_t size)
 {
     if (size != 0 && count > (SIZE_MAX - SB_ALIGN) / size)
@@ -55,17 +71,21 @@ void *sb_malloc(size_t count, size_t size)
     void *block = NULL;
     if (posix_memalign(&block, payload >= HUGE_FROM ? HUGE_PAGE : SB_ALIGN, total) != 0)
         return NULL;
-#ifdef MADV_HUGEPAGE
-    if (payload >= HUGE_FROM)
-        (void)madvise(block, total, MADV_HUGEPAGE); /* a wish: small pages work too */
-#endif
-    *(struct header *)block = (struct header){.size = payload};
-    count_block(payload);
-    return (unsigned char *)block + SB_ALIGN;
+    return finish(block, 0, payload);
+}
+
+static void *large_zeroed(size_t payload)
+{
+    void *start = allowed() ? calloc(1, payload + SB_ALIGN + HUGE_PAGE) : NULL;
+    return start ? finish(start, -(uintptr_t)start % HUGE_PAGE, payload) : NULL;
 }
 
 void *sb_calloc(size_t count, size_t size)
 {
+    if (size != 0 && count > (SIZE_MAX - SB_ALIGN - HUGE_PAGE) / size)
+        return NULL;
+    if (count * size >= HUGE_FROM)
+        return large_zeroed(count * size);
     void *p = sb_malloc(count, size);
     if (p)
         memset(p, 0, count * size);
@@ -76,10 +96,9 @@ void sb_free(void *block)
 {
     if (!block)
         return;
-    void *start = (unsigned char *)block - SB_ALIGN;
-    size_t size = ((struct header *)start)->size;
-    atomic_fetch_sub_explicit(&live, size, memory_order_relaxed);
-    free(start);
+    struct header h = *(struct header *)(void *)((unsigned char *)block - SB_ALIGN);
+    atomic_fetch_sub_explicit(&live, h.size, memory_order_relaxed);
+    free(h.start);
 }
 
 size_t sb_mem_live(void)

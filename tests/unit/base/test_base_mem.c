@@ -5,7 +5,9 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -63,6 +65,42 @@ static void calloc_zeroes_recycled_memory(void **state)
         memset(p, 0xff, 1000);
         sb_free(p);
     }
+}
+
+static void large_ones_are_zeroed_too(void **state)
+{
+    (void)state;
+    enum { BYTES = 5 << 20 };
+    for (int round = 0; round < 4; round++) {
+        unsigned char *p = sb_calloc(BYTES, 1);
+        assert_non_null(p);
+        for (size_t i = 0; i < BYTES; i += 61)
+            assert_int_equal(p[i], 0);
+        memset(p, 0xff, BYTES);
+        sb_free(p);
+    }
+}
+
+/* Bytes of this process that are in memory. */
+static size_t resident(void)
+{
+    unsigned long all, there = 0;
+    FILE *f = fopen("/proc/self/statm", "r");
+    assert_non_null(f);
+    assert_int_equal(fscanf(f, "%lu %lu", &all, &there), 2);
+    fclose(f);
+    return there * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+static void what_is_not_touched_takes_no_memory(void **state)
+{
+    (void)state;
+    size_t bytes = (size_t)1 << 30, before = resident();
+    unsigned char *p = sb_calloc(bytes, 1);
+    assert_non_null(p);
+    memset(p + bytes / 2, 1, 1000);
+    assert_true(resident() - before < bytes / 4);
+    sb_free(p);
 }
 
 static void live_and_peak_are_exact(void **state)
@@ -230,6 +268,8 @@ int main(void)
         cmocka_unit_test(blocks_are_aligned_and_writable),
         cmocka_unit_test(large_blocks_start_on_a_huge_page),
         cmocka_unit_test(calloc_zeroes_recycled_memory),
+        cmocka_unit_test(large_ones_are_zeroed_too),
+        cmocka_unit_test(what_is_not_touched_takes_no_memory),
         cmocka_unit_test(live_and_peak_are_exact),
         cmocka_unit_test(impossible_sizes_give_null),
         cmocka_unit_test(injector_fails_every_one_after_n),
