@@ -211,6 +211,27 @@ static int cannot_write(const struct work *w, int why)
     return CLI_FAILED;
 }
 
+/* What is predicted from, and what predicts, are not to be lost by a slip. */
+static bool spares(const struct cli_args *args)
+{
+    static const char *const names[] = {"model.safetensors", "recipe.ini", "results.json",
+                                        "metrics.jsonl", "updates.jsonl"};
+    enum { NAMES = sizeof names / sizeof *names };
+    char path[NAMES][CLI_PATH];
+    const char *which, *files[NAMES + 2] = {args->input, args->operand};
+    for (size_t i = 0; i < NAMES; i++) {
+        int n = snprintf(path[i], CLI_PATH, "%s/%s", args->operand, names[i]);
+        files[2 + i] = n > 0 && n < CLI_PATH ? path[i] : NULL;
+    }
+    if (!cli_output_is(args->out, files, NAMES + 2, &which))
+        return true;
+    fprintf(
+        stderr, "sebays %s: --out %s would replace %s; give the answers another name\n",
+        name, args->out,
+        which == args->input ? "what is predicted from" : "a file of the model's run");
+    return false;
+}
+
 static int open_all(struct work *w, struct sebays_predictor_options *o)
 {
     char place[CLI_PATH];
@@ -299,7 +320,7 @@ static int run(const struct cli_args *args)
 {
     struct work w = {.args = args};
     struct sebays_predictor_options o = {.threads = args->threads, .isa = args->isa};
-    if (!take(&w, &o))
+    if (!take(&w, &o) || !spares(args))
         return CLI_USAGE;
     /* Rows and a bar on one screen would spoil each other. */
     cli_progress_init(&w.screen, args->quiet || (!args->out && isatty(STDOUT_FILENO)));

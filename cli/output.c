@@ -54,6 +54,21 @@ static void clean_up(const char *path)
         closedir(d);
 }
 
+bool cli_output_is(const char *out, const char *const *files, size_t count,
+                   const char **which)
+{
+    struct stat a, b;
+    if (!out || stat(out, &a) != 0 || !S_ISREG(a.st_mode))
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        *which = files[i];
+        if (files[i] && stat(files[i], &b) == 0 && a.st_dev == b.st_dev &&
+            a.st_ino == b.st_ino)
+            return true;
+    }
+    return false;
+}
+
 bool cli_output_open(struct cli_output *o, const char *path)
 {
     struct stat s;

@@ -8,6 +8,7 @@
 #define SEBAYS_CLI_OUTPUT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 
 enum { CLI_OUTPUT_PATH = 4096 };
@@ -17,6 +18,11 @@ struct cli_output {
     const char *path;                /* borrowed; NULL: standard output */
     char temporary[CLI_OUTPUT_PATH]; /* "": none */
 };
+
+/* Whether out is one of these files that are there, by whatever name: [count], some may be
+ * NULL. Who would write it loses what he reads. *which: the first of them. */
+bool cli_output_is(const char *out, const char *const *files, size_t count,
+                   const char **which);
 
 /* False: errno says why. */
 bool cli_output_open(struct cli_output *o, const char *path);

@@ -1,6 +1,7 @@
 /* sebays_report - the part of include/sebays.h about finished runs. */
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "api/need.h"
 #include "base/file.h"
@@ -95,6 +96,27 @@ sebays_status sebays_compare(const char *const *runs, size_t count, const char *
     return (sebays_status)st;
 }
 
+/* A run is not to be lost by a slip: the page is none of its files but an older page. */
+static sb_status check_other(const char *const *runs, size_t count, const char *html)
+{
+    static const char *const names[] = {"model.safetensors", "recipe.ini",
+                                        "results.json",      "metrics.jsonl",
+                                        "updates.jsonl",     "trajectory.npy"};
+    struct stat page, file;
+    char path[PATH_BYTES];
+    if (stat(html, &page) != 0)
+        return SB_OK;
+    for (size_t i = 0; i < count * (sizeof names / sizeof *names); i++) {
+        const char *run = runs[i % count];
+        int n = snprintf(path, sizeof path, "%s/%s", run ? run : "", names[i / count]);
+        if (n > 0 && n < PATH_BYTES && stat(path, &file) == 0 &&
+            file.st_dev == page.st_dev && file.st_ino == page.st_ino)
+            return sb_fail(SB_EARG, "%s is a file of the run; give the page another name",
+                           html);
+    }
+    return SB_OK;
+}
+
 sebays_status sebays_report(const char *const *runs, size_t count, const char *html)
 {
     struct sb_report_run *run = NULL;
@@ -102,6 +124,8 @@ sebays_status sebays_report(const char *const *runs, size_t count, const char *h
     SB_NEED(runs);
     SB_NEED(html);
     sb_status st = open_runs(runs, count, &run);
+    if (st == SB_OK)
+        st = check_other(runs, count, html);
     if (st == SB_OK)
         st = sb_page_make(run, count, sebays_version(), &page);
     if (st == SB_OK)

@@ -235,6 +235,19 @@ bad 'line 2: a quote is not closed' 2 <<END
 1,2,3,red,4
 1,2,3,"red,4
 END
+# What is read is not written.
+ln -s flowers.csv by-another-name.csv
+for out in flowers.csv ./by-another-name.csv; do
+    refused 2 "sebays predict: --out $out would replace what is predicted from; give the answers another name" \
+        predict flowers --input flowers.csv --out $out
+done
+for out in flowers/model.safetensors flowers/recipe.ini; do
+    refused 2 "sebays predict: --out $out would replace a file of the model's run; give the answers another name" \
+        predict flowers --input flowers.csv --out $out
+done
+predict again.csv --input flowers.csv
+same again.csv all.csv 'a refused prediction changed something'
+
 refused 1 'sebays predict: there is no data set at ./none.csv' predict flowers --input ./none.csv
 refused 1 'sebays predict: cannot read nowhere/model.safetensors: No such file or directory' \
     predict nowhere/model.safetensors --input flowers.csv

@@ -26,6 +26,10 @@ page three.html sebays dnn going --out three.html
 page dnn/report.html dnn
 cp dnn/report.html short.html
 
+refused 2 'sebays report: dnn/results.json is a file of the run; give the page another name' \
+    report sebays dnn -o dnn/results.json
+page dnn/report.html dnn
+
 # Names are text, whatever they hold.
 sed -i 's|T-shirt/top|</script><img src=x onerror=alert(1)>\\u0007|; s|"mnist"|"<!--<script>"|' sebays/results.json
 page hostile.html sebays -o hostile.html
