@@ -69,6 +69,12 @@ sb_status sb_find_plugin(const char *mpi, const struct sb_plugin **out)
     if (strchr(mpi, '/'))
         return open_plugin(mpi, out);
     own_folder(folder);
+    if (folder[0] != '/') /* beside us, not in whatever directory this is */
+        return sb_fail(
+            SB_EMISSING,
+            "the plugin for the MPI \"%s\" is looked for beside this program or "
+            "library, and the system does not say where that is; give its path",
+            mpi);
     if (look(mpi, folder, path))
         return open_plugin(path, out);
     return sb_fail(SB_EMISSING,

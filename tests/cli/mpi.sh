@@ -36,6 +36,19 @@ found, or give its path" train small.ini --mpi=none
 refused 2 'sebays train: --mpi-limit soon: want seconds, more than 0' \
     train small.ini --mpi --mpi-limit soon
 
+# Nothing is loaded from the directory one happens to be in, where /proc does not say whose
+# folder is ours.
+mkdir sebays
+echo 'no library' >sebays/sebays-openmpi.so
+if unshare -m mount -t tmpfs none /proc 2>/dev/null; then
+    unshare -m sh -c 'mount -t tmpfs none /proc && exec "$@"' - "$sebays" train small.ini --mpi \
+        >out 2>err
+    [ "$(cat err)" = 'sebays train: the plugin for the MPI "openmpi" is looked for beside this program or library, and the system does not say where that is; give its path' ] ||
+        fault "a plugin of the working directory: $(cat err)"
+else
+    echo 'NOT TESTED: plugins without /proc (needs unshare -m)'
+fi
+
 tested=''
 for mpi in openmpi mpich; do
     [ -e "$folder/sebays-$mpi.so" ] || continue
