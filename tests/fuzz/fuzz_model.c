@@ -21,6 +21,13 @@ static void drop(void *context, const char *line)
     assert(!strchr(line, '\n') || line[0]);
 }
 
+/* What a table's columns mean is looked at by who predicts. */
+static bool other_columns(const struct sb_model *m, sb_status st)
+{
+    return m->info.columns && st == SB_EFORMAT &&
+           strncmp(sb_message(), "the model: ", 11) == 0;
+}
+
 /* One example through every member. Whatever finite numbers a model has, the answer is
  * probabilities, or a sentence that says why not. */
 static void predict(const struct sb_model *m, struct sb_sampling s)
@@ -37,10 +44,10 @@ static void predict(const struct sb_model *m, struct sb_sampling s)
     sb_status st = sb_loaded_init(&loaded, &env, m, load, sb_plan_for(&env, load, 1));
     if (st == SB_OK)
         st = sb_predictor_init(&p, &o);
-    assert(st == SB_OK || st == SB_ENOMEM);
+    assert(st == SB_OK || st == SB_ENOMEM || other_columns(m, st));
     if (st == SB_OK)
         st = sb_predictor_run(&p, &in, 1, 0, &none);
-    assert(st == SB_OK || st == SB_ENOMEM || st == SB_ENUMERIC);
+    assert(st == SB_OK || st == SB_ENOMEM || st == SB_ENUMERIC || other_columns(m, st));
     sb_predictor_fini(&p);
     sb_loaded_fini(&loaded);
 }
