@@ -139,6 +139,17 @@ static sb_status write_names(const struct sb_dataset *d, const char *directory)
     return st;
 }
 
+/* What is converted is not written over: it would be lost if we were killed on the way. */
+static sb_status check_other(const struct sb_dataset *d, const char *path)
+{
+    struct sb_stamp from, to;
+    if (!d->path || !sb_stamp_of(d->path, &from) || !sb_stamp_of(path, &to) ||
+        from.device != to.device || from.number != to.number)
+        return SB_OK;
+    return sb_fail(SB_EARG, "%s is what is to be converted; give another directory",
+                   path);
+}
+
 sb_status sb_convert_npy(const struct sb_dataset *d, enum sb_split split,
                          const char *directory)
 {
@@ -147,7 +158,13 @@ sb_status sb_convert_npy(const struct sb_dataset *d, enum sb_split split,
     if (st == SB_OK)
         st = name_file(d, split, directory, "y", y);
     if (st == SB_OK)
+        st = check_other(d, directory);
+    if (st == SB_OK)
+        st = check_other(d, x);
+    if (st == SB_OK)
         st = sb_file_make_directory(directory);
+    if (st == SB_OK)
+        (void)remove(y); /* labels of other examples never lie beside these */
     if (st == SB_OK)
         st = write_x(d, x);
     if (st == SB_OK && d->labels)

@@ -272,6 +272,25 @@ static void converted_tables_read_back(void **state)
             "cannot make directory file: File exists");
 }
 
+/* Examples never lie beside the labels of others, nor are they written over themselves. */
+static void converted_parts_are_of_one_set(void **state)
+{
+    (void)state;
+    static char path[] = "out";
+    struct sb_dataset d = rows();
+    assert_int_equal(sb_convert_npy(&d, SB_SPLIT_TRAIN, "out"), SB_OK);
+    assert_true(sb_file_exists("out/y_train.npy") || sb_file_exists("out/y.npy"));
+    d.path = path;
+    refused(sb_convert_npy(&d, SB_SPLIT_TRAIN, "./out"), SB_EARG,
+            "./out is what is to be converted; give another directory");
+    d.path = NULL;
+    d.labels = NULL;
+    d.classes = 0;
+    d.class_names = NULL;
+    assert_int_equal(sb_convert_npy(&d, SB_SPLIT_TRAIN, "out"), SB_OK);
+    assert_false(sb_file_exists("out/y_train.npy") || sb_file_exists("out/y.npy"));
+}
+
 static sb_status convert(const struct sb_dataset *d)
 {
     return sb_convert_npy(d, SB_SPLIT_TRAIN, "out");
@@ -309,6 +328,7 @@ int main(void)
         TEST(programs_can_read_it),
         TEST(converted_images_read_back),
         TEST(converted_tables_read_back),
+        TEST(converted_parts_are_of_one_set),
         TEST(both_survive_failing_allocations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
