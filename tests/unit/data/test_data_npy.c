@@ -339,6 +339,44 @@ static void every_allocation_may_fail(void **state)
     assert_int_equal(n, 8); /* path, both headers and files, values, labels */
 }
 
+static void put_floats(const char *path, const float *x, const uint64_t *shape,
+                       uint32_t dims)
+{
+    struct sb_npy_writer w;
+    assert_int_equal(sb_npy_create(&w, path, SB_NPY_F32, shape, dims), SB_OK);
+    assert_int_equal(sb_npy_append(&w, x, shape[0]), SB_OK);
+    assert_int_equal(sb_npy_finish(&w), SB_OK);
+}
+
+/* How much each row counts, in an array of its own. */
+static void weights_beside(void **state)
+{
+    (void)state;
+    const float x[] = {1, 2, 3, 4, 5, 6, 7, 8}, y[] = {0, 1, 0, 1};
+    float weight[] = {1, 0, 2.5f, 3};
+    const uint64_t rows[] = {4, 2}, row[] = {4}, fewer[] = {3}, two[] = {2, 2};
+    const struct sb_open_options o = {.weight = "importance"};
+    struct sb_dataset d;
+    put_floats("x.npy", x, rows, 2);
+    put_floats("y.npy", y, row, 1);
+    refused(sb_dataset_open_with(&d, ".", &o), SB_EARG,
+            "data.weight = importance: there is no importance.npy in .");
+    put_floats("importance.npy", weight, fewer, 1);
+    refused(sb_dataset_open_with(&d, ".", &o), SB_EFORMAT,
+            "./importance.npy: want 4 weights, one a row");
+    put_floats("importance.npy", weight, two, 2);
+    refused(sb_dataset_open_with(&d, ".", &o), SB_EFORMAT,
+            "./importance.npy: want 4 weights, one a row");
+    put_floats("importance.npy", weight, row, 1);
+    assert_int_equal(sb_dataset_open_with(&d, ".", &o), SB_OK);
+    assert_memory_equal(d.weights, weight, sizeof weight);
+    sb_dataset_fini(&d);
+    weight[2] = -1;
+    put_floats("importance.npy", weight, row, 1);
+    refused(sb_dataset_open_with(&d, ".", &o), SB_EFORMAT,
+            "./importance.npy: weight 2 is -1; want numbers from 0");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -348,6 +386,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(labels_beside, set_up, tear_down),
         cmocka_unit_test_setup_teardown(parts_in_a_directory, set_up, tear_down),
         cmocka_unit_test_setup_teardown(severities, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(weights_beside, set_up, tear_down),
         cmocka_unit_test(wrong_headers),
         cmocka_unit_test_setup_teardown(wrong_contents, set_up, tear_down),
         cmocka_unit_test_setup_teardown(every_allocation_may_fail, set_up, tear_down),

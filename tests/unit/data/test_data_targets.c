@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "data/columns.h"
+#include "data/convert.h"
 #include "data/split.h"
 #include "data/targets.h"
 #include "data_fixture.h"
@@ -285,10 +286,31 @@ static void split_at_random_by_whole_groups(void **state)
     sb_dataset_fini(&d);
 }
 
+/* A table of targets as arrays: a column a text of each category, gaps as they are. */
+static void converted_targets_read_back(void **state)
+{
+    (void)state;
+    struct sb_dataset d, back;
+    const struct sb_open_options two = {.label = "y,z", .impute = true};
+    const float targets[] = {0.5f, 3, 1.5f, 4, 2.5f, 5};
+    const float values[] = {1, 0, 1, 2, 1, 0, 7, 0, 1};
+    assert_int_equal(
+        open_text(&d, "a,colour,y,z\n1,red,0.5,3\n2,blue,1.5,4\n7,red,2.5,5\n", &two),
+        SB_OK);
+    assert_int_equal(sb_convert_npy(&d, SB_SPLIT_TRAIN, "out"), SB_OK);
+    sb_dataset_fini(&d);
+    assert_int_equal(sb_dataset_open_with(&back, "out", &outcomes), SB_OK);
+    assert_true(back.n == 3 && back.channels == 3 && back.target_count == 2);
+    assert_memory_equal(back.targets, targets, sizeof targets);
+    assert_memory_equal(back.values, values, sizeof values);
+    sb_dataset_fini(&back);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(fractions_are_outcomes, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(converted_targets_read_back, set_up, tear_down),
         cmocka_unit_test_setup_teardown(very_many_whole_numbers_are_outcomes, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(several_columns_in_the_order_asked_for, set_up,
