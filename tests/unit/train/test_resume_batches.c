@@ -62,6 +62,30 @@ static void every_method_stops_anywhere(void **state)
         }
 }
 
+/* What is counted besides weights: epochs without a better one, the best so far, scores of a
+ * calibration part; of classes and of continuous targets. */
+static void counts_stop_anywhere(void **state)
+{
+    (void)state;
+    static const char *const kind[][2] = {{"data.task=classification", "data.label="},
+                                          {"data.task=regression", "data.label=1"}};
+    put_table("train.csv", RUN_ROWS);
+    for (int i = 0; i < 2; i++) {
+        const char *const options[] = {"method.name=sebays",
+                                       "method.members=2",
+                                       "method.sparsity=0.5",
+                                       "data.validation=0.25",
+                                       "data.calibration=0.2",
+                                       "train.patience=1",
+                                       "train.lr=0.5",
+                                       kind[i][0],
+                                       kind[i][1],
+                                       "method.exploit_epochs=4",
+                                       NULL};
+        stop_everywhere(options);
+    }
+}
+
 /* Killed after so many batches, with checkpoints after each epoch and member: they must hold
  * all that the next batches need. */
 static void kills_at_any_batch(void **state)
@@ -99,6 +123,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(every_method_stops_anywhere, run_set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(counts_stop_anywhere, run_set_up, tear_down),
         cmocka_unit_test_setup_teardown(kills_at_any_batch, run_set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
