@@ -169,7 +169,7 @@ sb_status sb_file_append_line(const char *path, const char *line)
 {
     if (strchr(line, '\n'))
         return sb_fail(SB_EARG, "cannot append to %s: the line has a newline", path);
-    int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+    int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
     if (fd < 0)
         return sb_file_failed("append to", path);
     size_t length = strlen(line);
@@ -192,7 +192,7 @@ sb_status sb_file_append_line(const char *path, const char *line)
 sb_status sb_file_append(const char *path, const void *data, size_t size)
 {
     struct sb_file f = {.path = (char *)(uintptr_t)path};
-    f.fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+    f.fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
     if (f.fd < 0)
         return sb_file_failed("append to", path);
     sb_status st = sb_file_write(&f, data, size);
@@ -216,7 +216,11 @@ sb_status sb_file_sync(const char *path)
 sb_status sb_file_cut(const char *path, uint64_t size)
 {
     struct stat info;
-    if (stat(path, &info) != 0 || (uint64_t)info.st_size <= size)
+    if (lstat(path, &info) != 0)
+        return SB_OK;
+    if (S_ISLNK(info.st_mode))
+        return sb_fail(SB_EIO, "cannot cut %s: it is a link", path);
+    if ((uint64_t)info.st_size <= size)
         return SB_OK;
     return truncate(path, (off_t)size) == 0 ? SB_OK : sb_file_failed("cut", path);
 }

@@ -50,6 +50,9 @@ void sb_file_abort(struct sb_file *f);
 /* The three above for content that is in memory already. */
 sb_status sb_file_put(const char *path, const void *data, size_t size);
 
+/* Records are appended to and cut where they are; a link, which may lead to anybody's file,
+ * is refused. */
+
 /* Appends line and a newline in one system call, so that lines of several processes do
  * not mix; makes the file if need be. line itself must have no newline, else SB_EARG. */
 sb_status sb_file_append_line(const char *path, const char *line);

@@ -48,7 +48,7 @@ static void sign(int fd)
 static sb_status attempt(struct sb_lock *l, const char *path, long *owner, bool *again)
 {
     *again = false;
-    l->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    l->fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
     if (l->fd < 0)
         return sb_file_failed("create", path);
     if (flock(l->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {

@@ -18,6 +18,7 @@
 
 #include <cmocka.h>
 
+#include "base/lock.h"
 #include "base/mem.h"
 
 /* ---- scratch directory ---- */
@@ -306,6 +307,24 @@ static void bytes_are_appended_and_cut(void **state)
                   "cannot write /dev/full: No space left on device");
 }
 
+/* A run directory that somebody else prepared leads to no file of ours. */
+static void links_are_not_followed(void **state)
+{
+    (void)state;
+    struct sb_lock lock;
+    long owner;
+    assert_int_equal(sb_file_put("x", "kept", 4), SB_OK);
+    assert_int_equal(symlink("x", "link"), 0);
+    check_failure(sb_file_append("link", "x", 1),
+                  "cannot append to link: Too many levels of symbolic links");
+    check_failure(sb_file_append_line("link", "x"),
+                  "cannot append to link: Too many levels of symbolic links");
+    check_failure(sb_file_cut("link", 1), "cannot cut link: it is a link");
+    check_failure(sb_lock_take(&lock, "link", &owner),
+                  "cannot create link: Too many levels of symbolic links");
+    check_content("x", "kept");
+}
+
 static void append_says_why_not(void **state)
 {
     (void)state;
@@ -440,6 +459,7 @@ int main(void)
         FILE_TEST(writing_survives_failed_allocations),
         FILE_TEST(lines_are_appended),
         FILE_TEST(bytes_are_appended_and_cut),
+        FILE_TEST(links_are_not_followed),
         FILE_TEST(append_says_why_not),
         FILE_TEST(append_reports_a_cut_line),
         FILE_TEST(directories_are_made_with_parents),
