@@ -272,6 +272,7 @@ static int open_all(struct work *w, struct sebays_predictor_options *o)
     if (!cli_output_open(&w->output, w->args->out))
         return cannot_write(w, errno);
     w->predictions.to = w->output.to;
+    w->predictions.screen = isatty(fileno(w->output.to));
     return CLI_OK;
 }
 
