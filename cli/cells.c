@@ -15,8 +15,9 @@ void cli_put_cell(struct cli_csv c, const char *prefix, const char *text)
     bool quote = strpbrk(text, ",;\t\"\r\n") || text[0] == ' ';
     fprintf(c.to, "%s%s%s", quote ? "\"" : "", formula ? "'" : "", prefix);
     for (; *text; text++) {
+        bool control = (unsigned char)*text < ' ' || *text == 0x7f;
         fputs(*text == '"' ? "\"" : "", c.to);
-        fputc(*text, c.to);
+        fputc(c.plain && control ? '?' : *text, c.to);
     }
     fputs(quote ? "\"" : "", c.to);
 }

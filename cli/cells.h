@@ -15,6 +15,7 @@ struct cli_csv {
     FILE *to;
     bool files; /* a row has the name of its file */
     bool safe;  /* no cell begins as a formula of a spreadsheet does */
+    bool plain; /* it is for a screen: control characters, which steer it, become ? */
 };
 
 /* A text of a CSV cell, in quotes if it needs them, prefix first; of a JSON string. */

@@ -292,6 +292,7 @@ static int open_all(struct work *w, struct sebays_predictor_options *o)
         fprintf(stderr, "sebays %s: no memory for predictions\n", name);
         return CLI_FAILED;
     }
+    w->predictions.screen = first(w) && isatty(fileno(w->output.to));
     return CLI_OK;
 }
 

@@ -26,6 +26,7 @@ struct cli_predictions {
     bool probabilities;  /* of all classes */
     bool members;        /* of every member */
     bool csv_safe;       /* no cell begins as a formula does */
+    bool screen;         /* `to` is a terminal */
     bool rejects;        /* those of more entropy than ... */
     double reject_above; /* ... this, in nats */
     double coverage;     /* of intervals, or of conformal sets */
@@ -43,7 +44,7 @@ struct cli_predictions {
 
 static inline struct cli_csv cli_csv_of(const struct cli_predictions *a)
 {
-    return (struct cli_csv){a->to, a->files, a->csv_safe};
+    return (struct cli_csv){a->to, a->files, a->csv_safe, a->screen};
 }
 
 /* Room for the predictions. False: no memory. The caller calls cli_predictions_fini. */

@@ -127,6 +127,8 @@ sebays_status sebays_report(const char *const *runs, size_t count, const char *h
     if (st == SB_OK)
         st = open_runs(runs, count, &run);
     if (st == SB_OK)
+        st = check_other(runs, count, html);
+    if (st == SB_OK)
         st = sb_page_make(run, count, sebays_version(), &page);
     if (st == SB_OK)
         st = sb_file_put(html, page, strlen(page));

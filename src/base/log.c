@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/numeric.h"
+#include "base/status.h"
 
 enum { LINE_BYTES = 1024 };
 
@@ -20,6 +21,8 @@ void sb_log_write(const struct sb_log *log, enum sb_log_level level, const char 
     int n = vsnprintf(line, sizeof line, format, args);
     sb_numeric_end(before);
     va_end(args);
-    if (n >= 0)
-        log->write(log->context, level, line);
+    if (n < 0)
+        return;
+    sb_plain(line);
+    log->write(log->context, level, line);
 }

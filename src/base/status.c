@@ -2,12 +2,25 @@
 #include "base/status.h"
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/numeric.h"
 
 static _Thread_local char message[SB_MESSAGE_BYTES];
+
+void sb_plain(char *text)
+{
+    unsigned char *c = (unsigned char *)text;
+    for (; *c; c++) {
+        bool high = c[0] == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0;
+        if (high)
+            *c++ = '?';
+        if (high || *c < ' ' || *c == 0x7f)
+            *c = '?';
+    }
+}
 
 sb_status sb_fail(sb_status st, const char *format, ...)
 {
@@ -21,6 +34,7 @@ sb_status sb_fail(sb_status st, const char *format, ...)
     va_end(args);
     if (n < 0)
         text[0] = '\0';
+    sb_plain(text);
     memcpy(message, text, sizeof message);
     return st;
 }

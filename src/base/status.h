@@ -28,12 +28,16 @@ typedef enum sb_status {
 enum { SB_MESSAGE_BYTES = 1024 }; /* of a sentence and its end */
 
 /* Records the sentence for this thread and returns st. A sentence longer than the buffer
- * is cut. Arguments may point into the sentence recorded before. */
+ * is cut, and control characters (of what a file held, say) become '?'. Arguments may point
+ * into the sentence recorded before. */
 sb_status sb_fail(sb_status st, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* The sentence of this thread's last failure; "" if there was none. */
 const char *sb_message(void);
+
+/* text for a screen: control characters, C1 of UTF-8 too, become '?'. */
+void sb_plain(char *text);
 
 /* A word for the code itself: "ok", "out of memory", ... Never NULL. */
 const char *sb_status_name(sb_status st);

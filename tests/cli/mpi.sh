@@ -49,6 +49,11 @@ found, or give its path" train small.ini --mpi=none
 refused 2 'sebays train: --mpi-limit soon: want seconds, more than 0' \
     train small.ini --mpi --mpi-limit soon
 
+# What is no plugin is told from one.
+echo 'int x;' | cc -shared -x c -o other.so - 2>/dev/null &&
+    refused 1 'sebays train: ./other.so is not a plugin of sebays: it has no sebays_mpi_plugin' \
+        train small.ini --mpi=./other.so
+
 # Nothing is loaded from the directory one happens to be in, where /proc does not say whose
 # folder is ours.
 mkdir sebays

@@ -15,6 +15,7 @@
 
 #include <cmocka.h>
 
+#include "../../cli/cells.h"
 #include "../../cli/cli.h"
 #include "../../cli/progress.h"
 #include "../../cli/signals.h"
@@ -336,9 +337,26 @@ static void nohup_is_respected(void **state)
     assert_int_equal(sigaction(SIGHUP, &before, NULL), 0);
 }
 
+/* On a screen, the texts of a model or a table do not steer it; in a file they are as they are. */
+static void cells_of_a_screen_are_plain(void **state)
+{
+    (void)state;
+    for (int screen = 0; screen < 2; screen++) {
+        char *text = NULL;
+        size_t size = 0;
+        FILE *to = open_memstream(&text, &size);
+        assert_non_null(to);
+        cli_put_cell((struct cli_csv){.to = to, .plain = screen}, "", "a\x1b[31m\x7f");
+        assert_int_equal(fclose(to), 0);
+        assert_string_equal(text, screen ? "a?[31m?" : "a\x1b[31m\x7f");
+        free(text);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(cells_of_a_screen_are_plain),
         cmocka_unit_test(train_takes_everything),
         cmocka_unit_test(nothing_given_is_nothing_set),
         cmocka_unit_test(help_wins),

@@ -21,6 +21,15 @@ static void sentence_is_kept(void **state)
     assert_string_equal(sb_message(), "outer: want 3, have 100%");
 }
 
+/* What a file holds does not steer the screen that its sentence is shown on. */
+static void control_characters_are_not_passed_on(void **state)
+{
+    (void)state;
+    assert_int_equal(
+        sb_fail(SB_EARG, "column %s: H\xc3\xbchner", "a\x1b[31m\n\x7f\xc2\x9b"), SB_EARG);
+    assert_string_equal(sb_message(), "column a?[31m????: H\xc3\xbchner");
+}
+
 static void long_sentences_are_cut(void **state)
 {
     (void)state;
@@ -67,6 +76,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sentence_is_kept),
+        cmocka_unit_test(control_characters_are_not_passed_on),
         cmocka_unit_test(long_sentences_are_cut),
         cmocka_unit_test(every_thread_has_its_own),
         cmocka_unit_test(every_status_has_a_name),

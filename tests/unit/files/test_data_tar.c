@@ -187,6 +187,7 @@ static void refuse_path(const char *path)
         "a.tar: the archive has a file \"%s\", which would not stay in its directory; "
         "nothing of it is used",
         path);
+    sb_plain(sentence); /* of a newline, say */
     assert_refuses(&a, sentence);
 }
 
