@@ -157,7 +157,7 @@ class Regressor(unittest.TestCase):
         x = pandas.DataFrame({"size": r.randn(300), "kind": r.choice(["a,b", "NA", None], 300),
                               "wet": r.rand(300) > 0.5})
         x.loc[::9, "size"] = np.nan
-        y = 5.0 * (x.kind == "a,b") + 3.0 * x.wet + x["size"].fillna(0)
+        y = 5.0 * (x.kind == "a,b") + 3.0 * x.wet + x["size"].fillna(0) + 0.3 * r.randn(300)
         targets = np.stack([y, 1e6 - y], axis=1)
         for truth in y.to_numpy(), targets:
             e = sebays.SeBaySRegressor(random_state=0).fit(x, truth)
