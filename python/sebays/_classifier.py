@@ -285,6 +285,12 @@ class SeBaySClassifier(ClassifierMixin, BaseEstimator):
         rows = self._rows(X)
         return self.model_.uncertainty(rows)
 
+    def predict_far(self, X) -> np.ndarray:
+        """How unlike the training rows each row is: the share of those that are less unlike
+        the rest, float32 in [0, 1]. Near 1: nothing like it was trained on, whatever the
+        probabilities say."""
+        return self.model_.far(self._rows(X))
+
     # ---- pickling: the model is its file ----
 
     def __getstate__(self):
