@@ -78,7 +78,7 @@ static sb_status open_train(struct sb_source *s, const struct sb_config *c,
                      "data.weight = %s: %s is neither a table as text nor a set of NumPy "
                      "arrays by name",
                      c->data.weight, path);
-    return st;
+    return st == SB_OK ? sb_dataset_drop(&s->train) : st;
 }
 
 /* The test part is read like the training part: the same classes, columns and size of

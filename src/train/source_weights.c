@@ -13,7 +13,7 @@ static double add_up(const struct sb_source *s, double *of_class)
     for (uint32_t i = 0; i < s->part.train_count; i++) {
         uint32_t row = s->part.train[i];
         double w = s->train.weights ? (double)s->train.weights[row] : 1.0;
-        of_class[s->train.labels[row]] += w;
+        of_class[s->train.targets ? 0 : s->train.labels[row]] += w;
         all += w;
     }
     return all;
@@ -25,19 +25,20 @@ sb_status sb_source_weigh(struct sb_source *s, bool balanced)
     uint32_t n = s->part.train_count, present = 0;
     if (!balanced && !d->weights)
         return SB_OK;
-    double *of_class = sb_calloc(d->classes, sizeof *of_class); /* [classes] */
+    /* [classes]; of outcomes all rows are one */
+    double *of_class = sb_calloc(d->targets ? 1 : d->classes, sizeof *of_class);
     s->weight = sb_calloc(d->n, sizeof *s->weight);
     if (!of_class || !s->weight) {
         sb_free(of_class);
         return sb_fail(SB_ENOMEM, "no memory for the weights of %u rows", d->n);
     }
     double all = add_up(s, of_class);
-    for (uint32_t k = 0; k < d->classes; k++)
+    for (uint32_t k = 0; k < (d->targets ? 1 : d->classes); k++)
         present += of_class[k] > 0;
     for (uint32_t i = 0; i < n && all > 0; i++) {
         uint32_t row = s->part.train[i];
         double w = d->weights ? (double)d->weights[row] : 1.0;
-        double class_sum = of_class[d->labels[row]];
+        double class_sum = of_class[d->targets ? 0 : d->labels[row]];
         double share = balanced ? class_sum * present : all; /* sums to n either way */
         s->weight[row] = w > 0 ? (float)(w * n / share) : 0.0f;
     }

@@ -151,4 +151,18 @@ refused nogroup 'iris.csv: data.group: there is no column site; want a number fr
 # Images and tables are not the same.
 recipe crop 'set = iris.csv' 'split = stratified' 'augment = crop-flip'
 refused crop 'iris.csv is a table; only images can be padded, cropped and mirrored: say data.augment = none'
+
+# Rows of weight 0 are as if they were not there; continuous targets have weights, too.
+awk -F, -v OFS=, '{ print $1, $2, $3, $4, 1 + NR % 2, $5 }' iris.csv >some.csv
+awk -v OFS=, '{ print } NR % 4 == 0 { print 9, 9, NR % 7, 9, 0, "Iris-setosa" }' some.csv >more.csv
+for name in some more; do
+    "$sebays" train $name.csv --set data.weight=5 --set data.test_share=0.2 --quiet \
+        --out weighed-$name >out 2>err || fault "weights of 0: $(cat err)"
+    "$sebays" predict weighed-$name --input some.csv --far >$name.out 2>err ||
+        fault "weights of 0: $(cat err)"
+done
+cmp some.out more.out || fault 'rows of weight 0 are there'
+cut -d, -f1-5 more.csv | awk -F, -v OFS=, '{ print $1, $2, $3, $5, $4 + 0.25 }' >outcome.csv
+"$sebays" train outcome.csv --set data.weight=4 --quiet --out weighed-outcome >out 2>err ||
+    fault "weights of outcomes: $(cat err)"
 exit $failed
