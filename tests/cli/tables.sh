@@ -165,4 +165,13 @@ cmp some.out more.out || fault 'rows of weight 0 are there'
 cut -d, -f1-5 more.csv | awk -F, -v OFS=, '{ print $1, $2, $3, $5, $4 + 0.25 }' >outcome.csv
 "$sebays" train outcome.csv --set data.weight=4 --quiet --out weighed-outcome >out 2>err ||
     fault "weights of outcomes: $(cat err)"
+
+# A column that names rows is told of, once it is used.
+awk -F, -v OFS=, '{ print "row" NR, $1, $2, $3, $4, $5 }' iris.csv >named.csv
+"$sebays" train named.csv --out named --quiet >out 2>err || fault "named rows: $(cat err)"
+grep -q 'named.csv: column 1 has 150 different texts in 150 rows: .* data.ignore = 1;' err ||
+    fault "named rows: $(cat err)"
+"$sebays" train named.csv --set data.ignore=1 --out unnamed --quiet >out 2>err ||
+    fault "named rows: $(cat err)"
+grep -q 'different texts' err && fault "an ignored column is told of: $(cat err)"
 exit $failed
