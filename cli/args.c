@@ -55,6 +55,7 @@ static const struct flag {
      offsetof(struct cli_args, reject_above)},
     {"--coverage", "SHARE", CLI_PREDICT, TEXT, offsetof(struct cli_args, coverage)},
     {"--quantiles", "LEVEL,...", CLI_PREDICT, TEXT, offsetof(struct cli_args, quantiles)},
+    {"--far", NULL, CLI_PREDICT, SWITCH, offsetof(struct cli_args, far)},
     {"--conformal", NULL, CLI_PREDICT, SWITCH, offsetof(struct cli_args, conformal)},
     {"--keep", "COLUMN,...", CLI_PREDICT, TEXT, offsetof(struct cli_args, keep)},
     {"--probabilities", NULL, CLI_PREDICT, SWITCH,

@@ -91,7 +91,7 @@ struct cli_args {
     struct cli_list varied; /* "section.key=v1,v2,..." */
     unsigned threads;       /* 0: not given */
     bool resume, dry_run, quiet, json, all, probabilities, members, sigma, force;
-    bool csv_safe, conformal;
+    bool csv_safe, conformal, far;
     bool help; /* then nothing else is checked */
 };
 

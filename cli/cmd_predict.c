@@ -83,6 +83,7 @@ static bool take(struct work *w, struct sebays_predictor_options *o)
     a->probabilities = args->probabilities;
     a->csv_safe = args->csv_safe;
     a->members = args->members;
+    a->far = args->far;
     a->rejects = args->reject_above != NULL;
     if (!args->input)
         fprintf(stderr,
@@ -99,11 +100,11 @@ static bool take(struct work *w, struct sebays_predictor_options *o)
     else if (a->rejects && !take_entropy(args->reject_above, &a->reject_above))
         fprintf(stderr, "sebays %s: --reject-above %s: want nats, a number from 0\n",
                 name, args->reject_above);
-    else if (a->format == CLI_ANSWERS_NPY &&
-             (args->top || a->members || a->rejects || a->probabilities || args->keep))
+    else if (a->format == CLI_ANSWERS_NPY && (args->top || a->members || a->rejects ||
+                                              a->probabilities || args->keep || a->far))
         fprintf(stderr,
                 "sebays %s: --format npy is the array of probabilities; leave --top, "
-                "--members, --probabilities, --reject-above and --keep out\n",
+                "--members, --probabilities, --reject-above, --far and --keep out\n",
                 name);
     else
         return true;
@@ -416,7 +417,7 @@ const struct cli_command cli_cmd_predict = {
         "                      [--members] [--reject-above ENTROPY] [--samples "
         "N|mean|noise]\n"
         "                      [--coverage SHARE] [--quantiles LEVEL,...] "
-        "[--conformal]\n"
+        "[--conformal] [--far]\n"
         "                      [--keep COLUMN,...] [--csv-safe] [--threads N] [--isa "
         "NAME] "
         "[--data-dir DIR] [--quiet]\n"
@@ -462,6 +463,11 @@ const struct cli_command cli_cmd_predict = {
         "                            hold their coverage whatever the model; it must "
         "have\n"
         "                            been trained with data.calibration\n"
+        "  --far                     the share of training rows that are less unlike the "
+        "rest\n"
+        "                            than the example is; near 1: nothing like it was "
+        "trained\n"
+        "                            on, however sure the members are\n"
         "  --keep COLUMN,...         columns of the input table, by name or number, that "
         "are\n"
         "                            written beside the index: an id, say\n"

@@ -29,13 +29,15 @@ bool cli_outcomes_init(struct cli_predictions *a)
     o->aleatoric = calloc(n, sizeof *o->aleatoric);
     o->epistemic = calloc(n, sizeof *o->epistemic);
     o->quantiles = calloc(n * levels, sizeof *o->quantiles);
+    o->far = a->far ? calloc(SEBAYS_FEED_BATCH, sizeof *o->far) : NULL;
     if (a->members) {
         size_t all = n * sebays_model_members(a->model);
         o->member_means = calloc(all, sizeof *o->member_means);
         o->member_variances = calloc(all, sizeof *o->member_variances);
     }
     return o->mean && o->sd && o->aleatoric && o->epistemic && o->quantiles &&
-           (!a->members || (o->member_means && o->member_variances));
+           (!a->members || (o->member_means && o->member_variances)) &&
+           (!a->far || o->far);
 }
 
 void cli_outcomes_fini(struct cli_predictions *a)
@@ -47,6 +49,7 @@ void cli_outcomes_fini(struct cli_predictions *a)
     free(a->outcome.quantiles);
     free(a->outcome.member_means);
     free(a->outcome.member_variances);
+    free(a->outcome.far);
     free(a->levels);
     free(a->factor);
     a->outcome = (struct sebays_outcomes){0};
@@ -119,7 +122,7 @@ void cli_outcomes_head(const struct cli_predictions *a, const struct sebays_feed
             put_name(a, t, name, false);
         }
     }
-    fputc('\n', a->to);
+    fputs(a->far ? ",far\n" : "\n", a->to);
 }
 
 static void csv_cell(const struct cli_predictions *a, const struct cell *c)
@@ -180,5 +183,8 @@ void cli_outcomes_row(const struct cli_predictions *a, struct sebays_feed *feed,
         else
             csv_cell(a, &c);
     }
-    fputs(json ? "]}\n" : "\n", a->to);
+    fputs(json ? "]" : "", a->to);
+    if (a->far)
+        fprintf(a->to, "%s%.9g", json ? ",\"far\":" : ",", (double)a->outcome.far[i]);
+    fputs(json ? "}\n" : "\n", a->to);
 }

@@ -22,11 +22,13 @@ bool cli_predictions_init(struct cli_predictions *a)
     a->out.aleatoric = calloc(n, sizeof *a->out.aleatoric);
     a->out.epistemic = calloc(n, sizeof *a->out.epistemic);
     a->out.votes = calloc(n * classes, sizeof *a->out.votes);
+    a->out.far = a->far ? calloc(n, sizeof *a->out.far) : NULL;
     if (a->members)
         a->out.members =
             calloc(n * classes * sebays_model_members(a->model), sizeof *a->out.members);
     return a->out.probabilities && a->order && a->out.total && a->out.aleatoric &&
-           a->out.epistemic && a->out.votes && (!a->members || a->out.members);
+           a->out.epistemic && a->out.votes && (!a->members || a->out.members) &&
+           (!a->far || a->out.far);
 }
 
 void cli_predictions_fini(struct cli_predictions *a)
@@ -37,6 +39,7 @@ void cli_predictions_fini(struct cli_predictions *a)
     free(a->out.aleatoric);
     free(a->out.epistemic);
     free(a->out.votes);
+    free(a->out.far);
     free(a->order);
     cli_outcomes_fini(a);
     a->out = (struct sebays_prediction){0};
@@ -121,8 +124,9 @@ static void put_names(const struct cli_predictions *a, const char *prefix)
 static void csv_head(const struct cli_predictions *a, const struct sebays_feed *feed)
 {
     cli_put_head(cli_csv_of(a), feed);
-    fprintf(a->to, "class,probability,total,aleatoric,epistemic,votes%s%s",
-            a->rejects ? ",rejected" : "", a->conformal ? ",set" : "");
+    fprintf(a->to, "class,probability,total,aleatoric,epistemic,votes%s%s%s",
+            a->far ? ",far" : "", a->rejects ? ",rejected" : "",
+            a->conformal ? ",set" : "");
     for (uint32_t k = 2; k <= a->top; k++)
         fprintf(a->to, ",class_%u,probability_%u", k, k);
     if (a->probabilities)
@@ -166,6 +170,8 @@ static void csv_row(const struct cli_predictions *a, const struct row *r)
                  r->rejected ? "" : class_name(a, best->number, number));
     fprintf(a->to, ",%.9g,%.9g,%.9g,%.9g,%u", (double)best->probability, (double)r->total,
             (double)r->aleatoric, (double)r->epistemic, r->votes[best->number]);
+    if (a->far)
+        fprintf(a->to, ",%.9g", (double)a->out.far[r->number]);
     if (a->rejects)
         fprintf(a->to, ",%d", r->rejected);
     if (a->conformal) {
@@ -235,6 +241,8 @@ static void json_row(const struct cli_predictions *a, const struct row *r)
             ",\"probability\":%.9g,\"total\":%.9g,\"aleatoric\":%.9g,\"epistemic\":%.9g",
             (double)a->order->probability, (double)r->total, (double)r->aleatoric,
             (double)r->epistemic);
+    if (a->far)
+        fprintf(a->to, ",\"far\":%.9g", (double)a->out.far[r->number]);
     if (a->rejects)
         fprintf(a->to, ",\"rejected\":%s", r->rejected ? "true" : "false");
     for (uint32_t i = 0; i < classes; i++)

@@ -25,6 +25,7 @@ struct cli_predictions {
     bool files;          /* a row has the name of its file */
     bool probabilities;  /* of all classes */
     bool members;        /* of every member */
+    bool far;            /* how unlike training rows examples are */
     bool csv_safe;       /* no cell begins as a formula does */
     bool screen;         /* `to` is a terminal */
     bool rejects;        /* those of more entropy than ... */

@@ -383,6 +383,13 @@ uint32_t sebays_model_classes(const struct sebays_model *model);
 uint32_t sebays_model_targets(const struct sebays_model *model);
 const char *sebays_model_target_name(const struct sebays_model *model, uint32_t i);
 
+/* Whether the model can say how unlike its training rows an example is, which members that
+ * agree need not show: far is the share of those rows that are less unlike the others than the
+ * example is, by its input and by what the last layers of the members see of it. About a
+ * twentieth of new rows like them has more than 0.95; what is close to 1 was not trained for.
+ * Models that are older than this have nothing of it. */
+bool sebays_model_has_far(const struct sebays_model *model);
+
 /* Conformal prediction: the interval mean +- *factor * sd of a target (of classes, target 0:
  * the set of those whose probability is at least 1 - *factor) has the truth with at least
  * probability coverage, in (0, 1), whatever the model, for examples from where the calibration
@@ -479,6 +486,7 @@ struct sebays_prediction {
     float *aleatoric; /* [count] mean of the members' entropies: what data leave open */
     float *epistemic; /* [count] the difference: how far members disagree */
     uint32_t *votes;  /* [count][classes] members whose most probable class it is */
+    float *far;       /* [count] see sebays_model_has_far */
 };
 
 /* Any number of examples. Allocates nothing. The bits of an example's answer do not depend
@@ -501,6 +509,7 @@ struct sebays_outcomes {
     float *quantiles;        /* [count][targets][level_count] of the mixture */
     float *member_means;     /* [members][count][targets] */
     float *member_variances; /* [members][count][targets] */
+    float *far;              /* [count] see sebays_model_has_far */
 };
 
 sebays_status sebays_predict_outcomes(struct sebays_predictor *predictor,

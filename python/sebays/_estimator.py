@@ -193,6 +193,12 @@ class TableEstimator(BaseEstimator):
             return self._table.inputs(X)
         return validate_data(self, X, dtype=np.float32, reset=False, **_ALLOW_NAN)
 
+    def predict_far(self, X) -> np.ndarray:
+        """How unlike the training rows each row is: the share of those that are less unlike
+        the rest, float32 in [0, 1]. Near 1: nothing like it was trained on, whatever the
+        predictions say."""
+        return self.model_.far(self._rows(X))
+
     # ---- pickling: the model is its file ----
 
     def __getstate__(self):

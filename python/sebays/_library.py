@@ -61,14 +61,16 @@ class Examples(Structure):
 
 class Prediction(Structure):
     _fields_ = [("probabilities", c_void_p), ("members", c_void_p), ("total", c_void_p),
-                ("aleatoric", c_void_p), ("epistemic", c_void_p), ("votes", c_void_p)]
+                ("aleatoric", c_void_p), ("epistemic", c_void_p), ("votes", c_void_p),
+                ("far", c_void_p)]
 
 
 class Outcomes(Structure):
     _fields_ = [("mean", c_void_p), ("sd", c_void_p), ("aleatoric", c_void_p),
                 ("epistemic", c_void_p), ("levels", POINTER(c_double)),
                 ("level_count", c_size_t), ("quantiles", c_void_p),
-                ("member_means", c_void_p), ("member_variances", c_void_p)]
+                ("member_means", c_void_p), ("member_variances", c_void_p),
+                ("far", c_void_p)]
 
 
 DRAW, DRAWS, MEAN, NOISE = range(4)       # enum sebays_sampling
@@ -165,6 +167,7 @@ FUNCTIONS = {  # name: (result, arguments); handles are addresses
     "model_method": (c_char_p, [c_void_p]),
     "model_density": (c_double, [c_void_p]),
     "model_bayesian": (c_bool, [c_void_p]),
+    "model_has_far": (c_bool, [c_void_p]),
     "model_recipe": (c_char_p, [c_void_p]),
     "predictor_new": (c_int, [c_void_p, POINTER(PredictorOptions), HANDLE]),
     "predictor_free": (None, [c_void_p]),

@@ -77,6 +77,7 @@ class Model:
         self.target_names = tuple(lib.sebays_model_target_name(self._handle, i).decode()
                                   for i in range(self.targets))
         self.calibrated = lib.sebays_model_calibrated(self._handle)
+        self.has_far = lib.sebays_model_has_far(self._handle)
         self.shape = tuple(f(self._handle) for f in (
             lib.sebays_model_channels, lib.sebays_model_height, lib.sebays_model_width))
         self.arch = lib.sebays_model_arch(self._handle).decode()
@@ -173,10 +174,18 @@ class Model:
         """Total, aleatoric and epistemic uncertainty, in nats: float32 [n] each."""
         return Uncertainty(**self._answer(x, layout, *Uncertainty._fields))
 
+    def far(self, x, *, layout=None):
+        """How unlike the training rows examples are, of either kind of model: float32 [n] in
+        [0, 1], the share of those rows that are less unlike the rest. Near 1: nothing like it
+        was trained on, however sure the members are."""
+        answer = self._outcomes if self.targets else self._answer
+        return answer(x, layout, "far")["far"]
+
     def answers(self, x, *, layout=None):
         """All of it from one pass: a dict of probabilities, members, votes, total,
-        aleatoric, epistemic."""
-        return self._answer(x, layout, *(name for name, _ in _library.Prediction._fields_))
+        aleatoric, epistemic and, where the model knows it, far."""
+        return self._answer(x, layout, *(name for name, _ in _library.Prediction._fields_
+                                         if name != "far" or self.has_far))
 
     # ---- continuous targets ----
 
@@ -222,7 +231,7 @@ class Model:
         x, examples = self._examples(x, layout)
         n, t, levels = len(x), max(self.targets, 1), np.array(levels, np.float64)
         shapes = dict(quantiles=(n, t, len(levels)), member_means=(self.member_count, n, t),
-                      member_variances=(self.member_count, n, t))
+                      member_variances=(self.member_count, n, t), far=(n,))
         out = {name: np.empty(shapes.get(name, (n, t)), np.float32) for name in wanted}
         asked = _library.Outcomes(
             levels=levels.ctypes.data_as(ctypes.POINTER(ctypes.c_double)),
@@ -231,7 +240,8 @@ class Model:
             check(lib.sebays_predict_outcomes(predictor, ctypes.byref(examples),
                                               ctypes.byref(asked)))
         axis = {"quantiles": 1}
-        return out if t > 1 else {name: a.squeeze(axis.get(name, a.ndim - 1))
+        return out if t > 1 else {name: a if name == "far" else
+                                  a.squeeze(axis.get(name, a.ndim - 1))
                                   for name, a in out.items()}
 
     # ---- all of them ----
@@ -247,7 +257,7 @@ class Model:
         x, examples = self._examples(x, layout)
         n, k = len(x), self.classes
         shapes = dict(probabilities=(n, k), members=(self.member_count, n, k), votes=(n, k),
-                      total=(n,), aleatoric=(n,), epistemic=(n,))
+                      total=(n,), aleatoric=(n,), epistemic=(n,), far=(n,))
         out = {name: np.empty(shapes[name], np.uint32 if name == "votes" else np.float32)
                for name in wanted}
         prediction = _library.Prediction(**{name: a.ctypes.data for name, a in out.items()})

@@ -54,12 +54,12 @@ static void abi_prediction(void)
     SIZE(prediction);
     FIELD(prediction, probabilities), FIELD(prediction, members);
     FIELD(prediction, total), FIELD(prediction, aleatoric);
-    FIELD(prediction, epistemic), FIELD(prediction, votes);
+    FIELD(prediction, epistemic), FIELD(prediction, votes), FIELD(prediction, far);
     SIZE(outcomes);
     FIELD(outcomes, mean), FIELD(outcomes, sd), FIELD(outcomes, aleatoric);
     FIELD(outcomes, epistemic), FIELD(outcomes, levels), FIELD(outcomes, level_count);
     FIELD(outcomes, quantiles), FIELD(outcomes, member_means);
-    FIELD(outcomes, member_variances);
+    FIELD(outcomes, member_variances), FIELD(outcomes, far);
 }
 
 /* A test that fails says where; nothing is worth giving back before the end. */
@@ -103,9 +103,9 @@ static int predict(char **word)
     n /= (size_t)sebays_model_channels(model) * sebays_model_height(model) *
          sebays_model_width(model);
     struct sebays_examples e = {.data = x, .count = n};
-    struct sebays_prediction p = {malloc(4 * n * k), malloc(4 * members * n * k),
-                                  malloc(4 * n),     malloc(4 * n),
-                                  malloc(4 * n),     malloc(4 * n * k)};
+    struct sebays_prediction p = {
+        malloc(4 * n * k), malloc(4 * members * n * k), malloc(4 * n), malloc(4 * n),
+        malloc(4 * n),     malloc(4 * n * k),           NULL};
     must(sebays_predict(predictor, &e, &p) == SEBAYS_OK, "predict");
     FILE *f = fopen(word[4], "wb");
     must(f != NULL, word[4]);

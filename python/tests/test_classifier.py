@@ -18,6 +18,7 @@ if importlib.util.find_spec("sklearn") is None:
 
 from sklearn.base import clone
 from sklearn.datasets import load_iris, make_classification, make_moons
+from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import cross_val_score
 from sklearn.utils.estimator_checks import check_estimator
 
@@ -111,6 +112,28 @@ class Classifier(unittest.TestCase):
                 sebays.SeBaySClassifier().fit(x, y, weights)
         with self.assertRaisesRegex(ValueError, "class_weight = 'even'"):
             sebays.SeBaySClassifier(class_weight="even").fit(x, y)
+
+    def test_far_rows_are_told(self):
+        """Members agree on what is far away; how far it is says so. One row has the bits that
+        it has among many, with any number of threads and on any kernels."""
+        x, y = make_moons(400, noise=0.1, random_state=0)
+        near = make_moons(300, noise=0.1, random_state=1)[0]
+        box = np.random.default_rng(0).uniform(-8, 8, (2000, 2))
+        away = np.sqrt(((box[:, None] - x[None]) ** 2).sum(-1)).min(1) > 2
+        e = sebays.SeBaySClassifier(random_state=0).fit(x, y)
+        here, there = e.predict_far(near), e.predict_far(box[away])
+        truth = np.repeat([0, 1], [len(here), len(there)])
+        self.assertGreater(roc_auc_score(truth, np.concatenate([here, there])), 0.99)
+        self.assertGreater(there.min(), 0.95)
+        self.assertLess((here > 0.95).mean(), 0.1)
+        self.assertTrue(0.4 < here.mean() < 0.6)
+        rows = near[:21].astype(np.float32)
+        for options in dict(threads=1), dict(threads=3), dict(isa="scalar"):
+            with sebays.Model(e.model_bytes_, **options) as model:
+                np.testing.assert_array_equal(model.far(rows), here[:21])
+                np.testing.assert_array_equal(model.answers(rows)["far"], here[:21])
+                for i in range(3):
+                    np.testing.assert_array_equal(model.far(rows[i:i + 1]), here[i:i + 1])
 
     def test_missing_values(self):
         x, y = load_iris(return_X_y=True)

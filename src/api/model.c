@@ -187,6 +187,11 @@ const char *sebays_model_target_name(const struct sebays_model *model, uint32_t 
     return i < sebays_model_targets(model) ? model->model.info.target_name[i] : NULL;
 }
 
+bool sebays_model_has_far(const struct sebays_model *model)
+{
+    return model && model->model.far.members > 0;
+}
+
 uint32_t sebays_model_calibrated(const struct sebays_model *model)
 {
     return model ? model->model.info.scores : 0;

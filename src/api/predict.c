@@ -135,6 +135,7 @@ sb_status sb_answers_of(const struct sb_model *m, const struct sebays_prediction
         .members = out->members,
         .sum = {out->probabilities, out->total, out->aleatoric, out->epistemic,
                 out->votes},
+        .far = out->far,
     };
     return SB_OK;
 }
@@ -157,7 +158,8 @@ sb_status sb_answers_of_outcomes(const struct sb_model *m,
         if (!(out->levels[i] > 0 && out->levels[i] < 1))
             return sb_fail(SB_EARG, "outcomes: level %zu is %g; want one in (0, 1)", i,
                            out->levels[i]);
-    *answers = (struct sb_answers){.outcome = {.mean = out->mean,
+    *answers = (struct sb_answers){.far = out->far,
+                                   .outcome = {.mean = out->mean,
                                                .sd = out->sd,
                                                .aleatoric = out->aleatoric,
                                                .epistemic = out->epistemic,

@@ -34,6 +34,7 @@ enum sb_purpose {
     SB_RNG_SCALE,       /* noise of scales that have a posterior */
     SB_RNG_DROPOUT,     /* which elements are dropped */
     SB_RNG_MIX,         /* which images meet in a row of several */
+    SB_RNG_FAR,         /* which sum a number of a place goes to (predict/far.h) */
     SB_RNG_TEST = 63    /* tests and benchmarks */
 };
 

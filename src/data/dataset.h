@@ -144,4 +144,7 @@ sb_status sb_dataset_match(const struct sb_dataset *d, struct sb_dataset *other)
 sb_status sb_data_find(const char *name_or_path, const char *const *dirs, size_t ndirs,
                        char *out, size_t size);
 
+/* Rows of weight 0 go; the others stay in their order. SB_EARG if none is left. */
+sb_status sb_dataset_drop(struct sb_dataset *d);
+
 #endif

@@ -59,6 +59,7 @@ static const struct definition of_classes[] = {
               "found"},
     {"max_probability", "score 1 - max of the mean probability"},
     {"member_mean", "score mean over members of 1 - max of its probability"},
+    {"far", "score far: the share of training rows that are less unlike the rest"},
     {"fgsm", "clamp(x + 8/255 sign(g), 0, 1) of pixels in [0, 1], g from one member's "
              "cross-entropy; accuracy of the whole ensemble on each member's set"},
     {"pgd", "random start within 8/255, steps of 2/255 along sign(g), kept within 8/255"},

@@ -125,3 +125,19 @@ sb_status sb_ensemble_predict(struct sb_ensemble *e, const struct sb_chosen *c,
     }
     return st;
 }
+
+sb_status sb_ensemble_far(struct sb_ensemble *e, const struct sb_chosen *c, float *out)
+{
+    struct sb_input in = sb_gather_input(c->data, e->buffer);
+    sb_status st = SB_OK;
+    for (uint32_t at = 0; at < c->n && st == SB_OK; at += SB_ENSEMBLE_CHUNK) {
+        uint32_t n = c->n - at < SB_ENSEMBLE_CHUNK ? c->n - at : SB_ENSEMBLE_CHUNK;
+        struct sb_answers answers = {.far = out + at};
+        st = sb_gather_run(c->data, c->index ? c->index + at : NULL, at, n,
+                           e->env->threads, e->buffer);
+        if (st == SB_OK)
+            st = sb_predictor_run(&e->predictor, &in, n, (uint64_t)c->first + at,
+                                  &answers);
+    }
+    return st;
+}

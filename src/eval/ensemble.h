@@ -55,4 +55,8 @@ sb_status sb_ensemble_check(const struct sb_ensemble *e, const struct sb_dataset
 sb_status sb_ensemble_predict(struct sb_ensemble *e, const struct sb_chosen *c,
                               float *out);
 
+/* How unlike training rows they are (figures/far.h): out [n]. SB_EARG of a model that has
+ * nothing of it. */
+sb_status sb_ensemble_far(struct sb_ensemble *e, const struct sb_chosen *c, float *out);
+
 #endif

@@ -9,7 +9,7 @@
 #include "eval/parts.h"
 #include "readers/readers.h"
 
-enum { BINS = 20, NAME = 64 };
+enum { BINS = 20, NAME = 64, MAX_PROBABILITY = 0, MEMBER_MEAN, FAR, WAYS };
 
 /* What is out-of-distribution to a known set. */
 static const struct {
@@ -22,15 +22,26 @@ static const struct {
     {"cifar100", {"svhn", "cifar10", NULL}},
 };
 
-/* Scores of both sides, in both ways. */
+/* Scores of both sides, in all ways; far only of a model that knows it. */
 struct work {
     struct sb_eval *a;
-    double *in[2], *out[2]; /* [test.n], [n] */
+    double *in[WAYS], *out[WAYS]; /* [test.n], [n] */
+    bool far;
     size_t n;
     json_t *list;
 };
 
 /* ---- predictions --------------------------------------------------------------------- */
+
+/* scratch: [n] */
+static sb_status score_far(struct sb_eval *a, const struct sb_chosen *c, float *scratch,
+                           double *out)
+{
+    sb_status st = sb_ensemble_far(&a->ensemble, c, scratch);
+    for (uint32_t i = 0; i < c->n && st == SB_OK; i++)
+        out[i] = (double)scratch[i];
+    return st;
+}
 
 static sb_status score_out(struct work *w, const struct sb_dataset *d)
 {
@@ -38,7 +49,7 @@ static sb_status score_out(struct work *w, const struct sb_dataset *d)
     size_t size = (size_t)d->n * a->probs.classes, members = a->probs.members;
     float *prob = sb_malloc(size * members, sizeof *prob);
     const float **member = sb_malloc(members, sizeof *member);
-    double *score = sb_malloc(d->n, 2 * sizeof *score);
+    double *score = sb_malloc(d->n, WAYS * sizeof *score);
     sb_status st = SB_OK;
     struct sb_chosen all = {.data = d, .n = d->n};
     if (!prob || !member || !score)
@@ -51,9 +62,11 @@ static sb_status score_out(struct work *w, const struct sb_dataset *d)
         struct sb_probs p = {member, members, d->n, a->probs.classes};
         st = sb_ood_scores(&p, score, score + d->n);
     }
-    w->out[0] = score;
-    w->out[1] = score ? score + d->n : NULL;
+    for (size_t i = 0; i < WAYS; i++)
+        w->out[i] = score ? score + i * d->n : NULL;
     w->n = d->n;
+    if (st == SB_OK && w->far)
+        st = score_far(a, &all, prob, w->out[FAR]);
     sb_free(prob);
     sb_free(member);
     return st;
@@ -103,22 +116,25 @@ static sb_status histogram(struct work *w, json_t *to)
 
 static sb_status put_set(struct work *w, const char *name, const char *path)
 {
-    struct sb_ood first, second;
-    json_t *a = NULL, *b = NULL;
-    sb_status st = figures(w, 0, &a, &first);
-    if (st == SB_OK)
-        st = figures(w, 1, &b, &second);
-    if (st != SB_OK) {
-        json_decref(a);
-        return st;
-    }
-    json_t *j = json_pack("{s:s, s:s, s:I, s:o, s:o}", "name", name, "path", path, "n",
-                          (json_int_t)w->n, "max_probability", a, "member_mean", b);
+    static const char *const key[WAYS] = {"max_probability", "member_mean", "far"};
+    json_t *j =
+        json_pack("{s:s, s:s, s:I}", "name", name, "path", path, "n", (json_int_t)w->n);
+    sb_status st = SB_OK;
     sb_eval_push(w->a, w->list, j);
-    st = histogram(w, j);
-    sb_text_add(&w->a->table, "  %-16s %8.4f %8.4f %8.4f   %8.4f %8.4f %8.4f\n", name,
-                first.auroc, first.aupr, first.fpr95, second.auroc, second.aupr,
-                second.fpr95);
+    sb_text_add(&w->a->table, "  %-16s", name);
+    for (int way = 0; way < (w->far ? WAYS : FAR) && st == SB_OK; way++) {
+        struct sb_ood o;
+        json_t *of = NULL;
+        st = figures(w, way, &of, &o);
+        if (st != SB_OK)
+            break;
+        sb_eval_put(w->a, j, key[way], of);
+        sb_text_add(&w->a->table, "%s %8.4f %8.4f %8.4f", way > 0 ? "  " : "", o.auroc,
+                    o.aupr, o.fpr95);
+    }
+    sb_text_add(&w->a->table, "\n");
+    if (st == SB_OK)
+        st = histogram(w, j);
     return st == SB_OK ? curve(w, j) : st;
 }
 
@@ -187,22 +203,35 @@ static sb_status known_sets(struct work *w)
     return SB_OK;
 }
 
+static void head(struct sb_eval *a, bool far)
+{
+    sb_text_add(&a->table, "\n%-18s", "out-of-distribution");
+    for (int way = 0; way < (far ? WAYS : FAR); way++)
+        sb_text_add(&a->table, "%s%8s %8s %8s", way > 0 ? "   " : " ", "auroc", "aupr",
+                    "fpr95");
+    sb_text_add(&a->table, "   (1 - max of the mean; mean of 1 - max%s)\n",
+                far ? "; far" : "");
+}
+
 sb_status sb_eval_ood(struct sb_eval *a)
 {
     struct work w = {.a = a, .list = json_array()};
-    w.in[0] = sb_malloc(a->test.n, 2 * sizeof *w.in[0]);
-    if (!w.in[0] || !w.list) {
+    w.in[0] = sb_malloc(a->test.n, WAYS * sizeof *w.in[0]);
+    float *scratch = sb_malloc(a->test.n, sizeof *scratch);
+    if (!w.in[0] || !w.list || !scratch) {
+        sb_free(scratch);
         sb_free(w.in[0]);
         json_decref(w.list);
         return sb_fail(SB_ENOMEM, "no memory for the scores of %u examples", a->test.n);
     }
-    w.in[1] = w.in[0] + a->test.n;
-    sb_text_add(&a->table,
-                "\n%-18s %8s %8s %8s   %8s %8s %8s   (1 - max of the mean; mean "
-                "of 1 - max)\n",
-                "out-of-distribution", "auroc", "aupr", "fpr95", "auroc", "aupr",
-                "fpr95");
-    sb_status st = sb_ood_scores(&a->probs, w.in[0], w.in[1]);
+    w.in[MEMBER_MEAN] = w.in[0] + a->test.n;
+    w.in[FAR] = w.in[0] + FAR * (size_t)a->test.n;
+    w.far = a->model.far.members > 0;
+    head(a, w.far);
+    sb_status st = sb_ood_scores(&a->probs, w.in[MAX_PROBABILITY], w.in[MEMBER_MEAN]);
+    if (st == SB_OK && w.far)
+        st = score_far(a, &a->test, scratch, w.in[FAR]);
+    sb_free(scratch);
     for (size_t i = 0; i < a->o->oods && st == SB_OK; i++)
         st = named_set(&w, a->o->ood[i]);
     if (st == SB_OK && a->o->all && a->o->oods == 0)

@@ -200,6 +200,9 @@ static void say_summary(const struct lines *to, const struct sb_model *m,
             sb_likelihood_row(o->likelihood)->name);
     if (o->scores > 0)
         say(to, "conformal %u scores of a calibration part", o->scores);
+    if (m->far.members > 0)
+        say(to, "far       %zu numbers about where training rows were",
+            sb_far_floats(&m->far));
     say(to, "method    %s, %u member%s, %s", o->method, m->members,
         m->members == 1 ? "" : "s", o->gauss ? "Gaussian posterior" : "point weights");
     say(to, "weights   %llu of %llu a network, density %.4f",

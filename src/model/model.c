@@ -167,6 +167,7 @@ void sb_model_fini(struct sb_model *m)
     sb_free(m->network);
     sb_arch_fini(&m->arch);
     sb_arch_fini(&m->trained);
+    sb_free(m->far_number);
     sb_free(m->memory);
     sb_st_close(&m->file);
     *m = (struct sb_model){0};
@@ -457,6 +458,8 @@ sb_status sb_model_write(const struct sb_model *m, const char *path)
         const size_t shape[] = {sb_model_score_rows(&m->info), m->info.scores};
         st = sb_st_writer_add(&w, SB_MODEL_SCORES, SB_F32, 2, shape, m->info.score);
     }
+    if (st == SB_OK)
+        st = sb_far_put(&w, &m->far);
     if (st == SB_OK)
         st = sb_st_writer_write(&w, path);
     sb_st_writer_fini(&w);

@@ -38,6 +38,9 @@
  *     conformal.scores            F32 [targets, n], of classes [1, n]: scores of the
  *                                    calibration part (figures/conformal.h), rising; absent
  *                                    where there was none
+ *     far.input.mean, .factor     F32 [k], [k (k + 1) / 2]: where training rows were, and ...
+ *     far.features.mean, .factor  F32 [members, j], [members, j (j + 1) / 2] (model/far.h)
+ *     far.quantiles               F32 [1 to 256], rising; all five or none of them
  *
  * The branches of a tree have layers branch<m>.<layer>; mimo's first layer has the inputs of
  * all members, its last the outputs.
@@ -55,6 +58,7 @@
 
 #include "base/status.h"
 #include "forms/form.h"
+#include "model/far.h"
 #include "model/safetensors.h"
 #include "nn/arch.h"
 #include "nn/net.h"
@@ -102,6 +106,8 @@ struct sb_model {
     uint32_t networks, capacity;
     struct sb_trained *member; /* [members] owned: what predicts; see forms/form.h */
     uint32_t members;
+    struct sb_far far; /* where training rows were; none of it: far.members is 0 */
+    float *far_number; /* owned: far's numbers; NULL: they are somebody else's */
     void *memory;      /* owned: what info points to */
     struct sb_st file; /* of a model that was mapped: its members' arrays are there */
 };

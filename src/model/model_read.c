@@ -375,6 +375,8 @@ static sb_status read_model(struct sb_model *m, const struct sb_st *st, bool in_
     for (size_t i = 0; s == SB_OK && i < json_array_size(d.networks); i++)
         s = read_network(&f, m, (uint32_t)i, json_array_get(d.networks, i));
     if (s == SB_OK)
+        s = sb_far_get(&f, &m->arch, m->members, &m->far, &m->far_number);
+    if (s == SB_OK)
         s = sb_fields_finish(&f, "model");
 done:
     sb_fields_fini(&f);

@@ -7,6 +7,7 @@
 #include "base/failure.h"
 #include "base/mem.h"
 #include "base/threads.h"
+#include "figures/far.h"
 #include "kernels/kernels.h"
 #include "predict/columns.h"
 #include "predict/forward.h"
@@ -76,12 +77,18 @@ static size_t all_answers(const struct sb_predictor *p)
     return (size_t)p->at_once * sb_model_answers(&p->model->info) * p->model->members;
 }
 
+/* The same with their places' distances. */
+static size_t room_of(const struct sb_predictor *p)
+{
+    return all_answers(p) + (size_t)p->at_once * (1 + p->model->members);
+}
+
 static sb_status init_buffers(const struct sb_predictor *p, struct sb_predict_worker *w)
 {
     const struct sb_model *m = p->model;
     size_t batch = (size_t)p->at_once * sb_model_answers(&m->info);
     w->draw = sb_malloc(batch, sizeof *w->draw);
-    w->prob = sb_malloc(all_answers(p), sizeof *w->prob);
+    w->prob = sb_malloc(room_of(p), sizeof *w->prob);
     w->member = sb_malloc(m->members, 3 * sizeof *w->member);
     w->bad = sb_malloc((size_t)p->at_once + SB_MAX_LANES, 1); /* or the bands of one */
     if (!w->draw || !w->prob || !w->member || !w->bad)
@@ -119,7 +126,7 @@ static sb_status init_workers(struct sb_predictor *p, bool single)
 {
     sb_status st = SB_OK;
     p->worker = sb_calloc(p->workers, sizeof *p->worker);
-    p->shared_prob = sb_malloc(all_answers(p), p->workers * sizeof(float));
+    p->shared_prob = sb_malloc(room_of(p), p->workers * sizeof(float));
     if (!p->worker || !p->shared_prob)
         return sb_fail(SB_ENOMEM, "no memory for %u workers", p->workers);
     for (uint32_t i = 0; i < p->workers && st == SB_OK; i++) {
@@ -165,6 +172,8 @@ sb_status sb_predictor_init(struct sb_predictor *p, const struct sb_predictor_op
     p->normal.columns = p->columns;
     if (st == SB_OK)
         st = init_workers(p, single);
+    if (st == SB_OK)
+        st = sb_far_places_init(&p->places, &p->loaded->member[0].arch);
     return st == SB_OK && o->few ? init_few(p, o) : st;
 }
 
@@ -189,6 +198,7 @@ void sb_predictor_fini(struct sb_predictor *p)
     sb_free(p->shared_prob);
     sb_normalise_fini(&p->normal);
     sb_columns_free(p->columns);
+    sb_far_places_fini(&p->places);
     *p = (struct sb_predictor){0};
 }
 
@@ -318,6 +328,28 @@ static void hand_out(const struct batch *b, struct sb_predict_worker *w,
                e->count * targets * sizeof *mine);
 }
 
+/* How far the examples of a part are from training rows, in a place. */
+static float *away_of(const struct batch *b, float *all, uint32_t place)
+{
+    return all + all_answers(b->p) + (size_t)place * b->p->at_once;
+}
+
+/* Looks at the examples in the net in a place, for those who want it. */
+static void look(const struct batch *b, const struct sb_predict_worker *w,
+                 const struct part *e, uint32_t place, float *all)
+{
+    float z[SB_FAR_WIDTH];
+    for (uint32_t i = 0; (b->out->far || b->out->places) && i < e->count; i++) {
+        sb_far_look(&b->p->places, &w->net, place > 0 ? SB_FAR_FEATURES : SB_FAR_INPUT, i,
+                    z);
+        if (b->out->places)
+            memcpy(b->out->places + (place * b->n + e->at + i) * SB_FAR_WIDTH, z,
+                   sizeof z);
+        if (b->out->far)
+            away_of(b, all, place)[i] = (float)sb_far_away(&b->p->model->far, place, z);
+    }
+}
+
 /* The members of a group on the examples in the net. What they share is computed with the
  * first of them, whose noise it then has. */
 static sb_status run_group(const struct batch *b, struct sb_predict_worker *w,
@@ -329,9 +361,14 @@ static sb_status run_group(const struct batch *b, struct sb_predict_worker *w,
     sb_status st = SB_OK;
     memset(answers_of(b, e, all, begin), 0, size * (end - begin) * sizeof *all);
     for (uint32_t d = 0; d < p->sampling.draws && st == SB_OK; d++)
-        for (uint32_t m = begin; m < end && st == SB_OK; m++)
+        for (uint32_t m = begin; m < end && st == SB_OK; m++) {
             st = run_draw(b, w, m, d, m == begin ? 0 : w->net.arch.shared,
                           (uint32_t)(b->first + e->at), answers_of(b, e, all, m));
+            if (d == 0 && st == SB_OK)
+                look(b, w, e, 1 + m, all);
+        }
+    if (begin == 0)
+        look(b, w, e, 0, all);
     for (uint32_t m = begin; m < end && st == SB_OK; m++)
         hand_out(b, w, e, m, answers_of(b, e, all, m));
     return st;
@@ -356,6 +393,9 @@ static sb_status conclude(const struct batch *b, struct sb_predict_worker *w,
     const struct sb_model *model = b->p->model;
     uint32_t members = model->members;
     struct sb_mixture mixture;
+    if (b->out->far)
+        sb_far_conclude(&model->far, away_of(b, all, 0), b->p->at_once, e->count,
+                        b->out->far + e->at);
     for (uint32_t m = 0; m < members; m++)
         w->member[m] = answers_of(b, e, all, m);
     if (model->info.targets > 0) {
@@ -370,7 +410,7 @@ static sb_status conclude(const struct batch *b, struct sb_predict_worker *w,
 /* All members' answers to a chunk that is shared. */
 static float *shared_prob(const struct batch *b, size_t chunk)
 {
-    return b->p->shared_prob + (chunk - b->whole) * all_answers(b->p);
+    return b->p->shared_prob + (chunk - b->whole) * room_of(b->p);
 }
 
 static void run_task(void *context, size_t task, int worker)
@@ -423,6 +463,10 @@ sb_status sb_predictor_run(struct sb_predictor *p, const struct sb_input *in, si
     if (p->columns && in->type == SB_INPUT_U8)
         return sb_fail(SB_EARG, "the model takes rows of a table, which are floats; the "
                                 "examples are bytes");
+    if (out->far && p->model->far.members == 0)
+        return sb_fail(SB_EARG, "the model does not know where its training rows were; "
+                                "train it again with this version to ask how far "
+                                "examples are from them");
     if (p->few && n <= SB_FEW_IMAGES)
         return sb_predictor_run(p->few, in, n, first, out);
     if (p->sampling.kind == SB_SAMPLE_NOISE && (first > numbers || n > numbers - first))

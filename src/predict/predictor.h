@@ -24,6 +24,7 @@
 #include "figures/uncertainty.h"
 #include "model/model.h"
 #include "nn/net.h"
+#include "predict/far.h"
 #include "predict/input.h"
 #include "predict/loaded.h"
 #include "predict/outcomes.h"
@@ -36,7 +37,8 @@ struct sb_predict_worker {
     float *layer; /* [most weights of a layer] owned: as drawn, not in order; or NULL */
     float *scratch; /* of drawing; owned, or NULL */
     float *draw;    /* [at_once][answers] owned */
-    float *prob;    /* [members][at_once][answers] owned */
+    float *prob; /* [members][at_once][answers] owned; then, [1 + members][at_once], how
+                     * far examples are from training rows */
     const float *
         *member;        /* [3 * members] owned: in prob or shared_prob; then, of outcomes,
                            * means and variances apart */
@@ -56,7 +58,8 @@ struct sb_predictor {
     uint32_t at_once;                 /* examples a worker takes through the network */
     uint32_t workers;                 /* 1: all threads work together */
     struct sb_predict_worker *worker; /* [workers] owned */
-    float *shared_prob; /* [workers][members][at_once][answers] owned: of last chunks */
+    float *shared_prob;               /* [workers] owned: the same of last chunks */
+    struct sb_far_places places;      /* where examples are compared with training rows */
 };
 
 struct sb_predictor_options {
@@ -79,7 +82,9 @@ struct sb_answers {
     float *members;            /* [members][n][classes] */
     struct sb_uncertainty sum; /* of the ensemble's classes */
     struct sb_outcomes
-        outcome; /* of the ensemble's targets: a model has one or the other */
+        outcome;   /* of the ensemble's targets: a model has one or the other */
+    float *far;    /* [n], see figures/far.h: SB_EARG of a model that has nothing of it */
+    float *places; /* [1 + members][n][SB_FAR_WIDTH] what it is computed from */
 };
 
 /* first: the number of the first example, for activation noise. Activations need a predictor

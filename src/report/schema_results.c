@@ -142,6 +142,7 @@ static fields ood_fields = {NEED_TEXT("name", NAME),
                             NUMBER("n"),
                             NEED_OBJECT("max_probability", detector),
                             OBJECT("member_mean", detector),
+                            OBJECT("far", detector),
                             OBJECT("histogram", histogram),
                             ARRAY("roc", SMALL, &point),
                             END};

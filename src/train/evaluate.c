@@ -12,7 +12,7 @@
 #include "train/together.h"
 
 /* The recipe's way of using a posterior; of points there is one only. */
-static struct sb_sampling sampling_of(const struct sb_trainer *t)
+struct sb_sampling sb_trainer_sampling(const struct sb_trainer *t)
 {
     const struct sb_config_eval *e = &t->config->eval;
     struct sb_sampling s = {SB_SAMPLE_DRAWS, 1};
@@ -71,6 +71,8 @@ sb_status sb_trainer_model(const struct sb_trainer *t, const struct sb_trained *
             st = sb_model_add(out, &view);
         sb_trained_fini(&view);
     }
+    if (t->far.members == out->members)
+        out->far = t->far;
     sb_free(columns);
     sb_free(data);
     json_decref(identity);
@@ -188,7 +190,7 @@ sb_status sb_trainer_calibrate(struct sb_trainer *t)
     if (st == SB_OK)
         st = sb_judging_init(&j, t, &model, &job);
     if (st == SB_OK)
-        st = sb_judging_run(&j, &job, sampling_of(t));
+        st = sb_judging_run(&j, &job, sb_trainer_sampling(t));
     if (st == SB_OK) {
         t->score = sb_malloc(job.n, sb_model_score_rows(&model.info) * sizeof *t->score);
         st = t->score ? score(&j, t->score)
@@ -219,7 +221,8 @@ static sb_status test_members(struct sb_trainer *t, struct sb_run_result *out)
     for (uint32_t i = 0; st == SB_OK && i < out->members; i++)
         out->member[i] = none;
     if (st == SB_OK && job.n > 0)
-        st = judge(t, &model, &job, sampling_of(t), out->member, &out->ensemble, NULL);
+        st = judge(t, &model, &job, sb_trainer_sampling(t), out->member, &out->ensemble,
+                   NULL);
     sb_model_fini(&model);
     return st;
 }

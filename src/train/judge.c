@@ -69,7 +69,8 @@ struct desk {
     struct sb_predictor predictor;
     struct sb_act x; /* [AT_ONCE] */
     uint32_t index[AT_ONCE], label[AT_ONCE];
-    float *part; /* [members][AT_ONCE][answers] owned */
+    float *part;   /* [members][AT_ONCE][answers] owned */
+    float *places; /* [1 + members][AT_ONCE][SB_FAR_WIDTH] owned; NULL: not wanted */
 };
 
 static sb_status desk_init(struct desk *d, struct sb_sampling s)
@@ -92,7 +93,10 @@ static sb_status desk_init(struct desk *d, struct sb_sampling s)
                          in->width);
     d->part = sb_malloc((size_t)AT_ONCE * m->members,
                         sb_model_answers(&m->info) * sizeof *d->part);
-    if (st == SB_OK && !d->part)
+    if (d->j->places)
+        d->places = sb_malloc((size_t)AT_ONCE * (1 + m->members),
+                              SB_FAR_WIDTH * sizeof *d->places);
+    if (st == SB_OK && (!d->part || (d->j->places && !d->places)))
         st = sb_fail(SB_ENOMEM, "no memory to predict %d examples", AT_ONCE);
     return st;
 }
@@ -103,6 +107,7 @@ static void desk_fini(struct desk *d)
     sb_loaded_fini(&d->loaded);
     sb_act_fini(&d->x);
     sb_free(d->part);
+    sb_free(d->places);
 }
 
 /* Answers come as one array a member, or as two: means and variances. */
@@ -118,6 +123,11 @@ static float *array_of(const struct sb_judging *j, uint32_t m, uint32_t k)
     return j->answer + ((size_t)m * answers + k * answers / arrays_of(j)) * j->n;
 }
 
+static float *place_of(const struct sb_judging *j, uint32_t place)
+{
+    return j->places + (size_t)place * j->n * SB_FAR_WIDTH;
+}
+
 /* Examples at .. at + n - 1 of the job's. */
 static sb_status predict_part(struct desk *d, uint32_t at, uint32_t n)
 {
@@ -126,9 +136,9 @@ static sb_status predict_part(struct desk *d, uint32_t at, uint32_t n)
     size_t numbers = sb_model_answers(&j->model->info) / arrays;
     float *second = d->part + (size_t)members * n * numbers;
     struct sb_input in = {.data = &d->x, .type = SB_INPUT_ACT};
-    struct sb_answers classes = {.members = d->part};
+    struct sb_answers classes = {.members = d->part, .places = d->places};
     struct sb_answers outcomes = {
-        .outcome = {.member_mean = d->part, .member_var = second}};
+        .places = d->places, .outcome = {.member_mean = d->part, .member_var = second}};
     for (uint32_t i = 0; i < n; i++)
         d->index[i] = d->job->index ? d->job->index[at + i] : at + i;
     sb_act_set_batch(&d->x, n);
@@ -142,6 +152,10 @@ static sb_status predict_part(struct desk *d, uint32_t at, uint32_t n)
             memcpy(array_of(j, m, k) + at * numbers,
                    d->part + ((size_t)k * members + m) * n * numbers,
                    n * numbers * sizeof *d->part);
+    for (uint32_t p = 0; p <= members && st == SB_OK && d->places; p++)
+        memcpy(place_of(j, p) + (size_t)at * SB_FAR_WIDTH,
+               d->places + (size_t)p * n * SB_FAR_WIDTH,
+               (size_t)n * SB_FAR_WIDTH * sizeof *d->places);
     return st;
 }
 
@@ -155,6 +169,9 @@ static sb_status gather(const struct sb_judging *j)
         for (uint32_t k = 0; k < arrays && st == SB_OK; k++)
             st = sb_together_gather(j->trainer, "predictions", j->n,
                                     numbers * sizeof(float), array_of(j, m, k));
+    for (uint32_t p = 0; p <= j->model->members && st == SB_OK && j->places; p++)
+        st = sb_together_gather(j->trainer, "places", j->n, SB_FAR_WIDTH * sizeof(float),
+                                place_of(j, p));
     return st;
 }
 

@@ -25,6 +25,8 @@ struct sb_judging {
     float *answer;  /* [members][n][answers] owned; of outcomes means, then variances */
     const float **list;    /* [members] owned: in answer */
     const float **pointer; /* [2 * members] owned: scratch */
+    float *places; /* [1 + members][n][SB_FAR_WIDTH] borrowed: where examples are (see
+                    * predict/far.h), filled with the answers; NULL: not wanted */
 };
 
 /* Memory, and what is right for the examples of job. The caller calls sb_judging_fini, also

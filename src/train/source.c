@@ -78,7 +78,7 @@ static sb_status open_train(struct sb_source *s, const struct sb_config *c,
                      "data.weight = %s: %s is neither a table as text nor a set of NumPy "
                      "arrays by name",
                      c->data.weight, path);
-    return st;
+    return st == SB_OK ? sb_dataset_drop(&s->train) : st;
 }
 
 /* The test part is read like the training part: the same classes, columns and size of
@@ -138,12 +138,27 @@ static void tell_task(const struct sb_dataset *d, const struct sb_env *env,
                      d->target_count > 1 ? "are" : "is");
 }
 
+/* Texts of which nearly every row has its own tell rows apart and nothing else. */
+static bool names_rows(const struct sb_dataset *d, const struct sb_column *c)
+{
+    enum { FEW_ROWS = 20 };
+    return c->kind == SB_COLUMN_CATEGORY && d->n >= FEW_ROWS &&
+           c->words.count > d->n / 10 * 9;
+}
+
 static void warn_of_columns(const struct sb_dataset *d, const struct sb_env *env)
 {
-    char odd[SB_COLUMN_ODD];
+    char odd[SB_COLUMN_ODD], title[SB_COLUMN_TITLE];
     for (uint32_t i = 0; d->columns && i < d->columns->count; i++)
         if (sb_columns_odd(d->columns, i, odd))
             sb_log_write(env->log, SB_LOG_WARN, "%s: %s", d->path, odd);
+        else if (names_rows(d, &d->columns->column[i]))
+            sb_log_write(env->log, SB_LOG_WARN,
+                         "%s: %s has %u different texts in %u rows: a name or number of "
+                         "the row, from which nothing can be learned? Leave it out with "
+                         "data.ignore = %u; predict --keep writes it beside its answers",
+                         d->path, sb_columns_title(d->columns, i, title),
+                         d->columns->column[i].words.count, d->n, i + 1);
 }
 
 /* ---- what is held out ------------------------------------------------------------------ */

@@ -10,6 +10,7 @@
 #include "model/checkpoint.h"
 #include "model/model.h"
 #include "nn/net.h"
+#include "predict/sampling.h"
 #include "train/rates.h"
 #include "train/results.h"
 #include "train/source.h"
@@ -62,6 +63,8 @@ struct sb_trainer {
     struct sb_position at;
     float *score; /* [targets, or 1][calibrations] owned: of the finished ensemble on its
                      calibration part; NULL: not yet, or none */
+    struct sb_far far;   /* where its training rows are to the finished ensemble ... */
+    float *far_number;   /* owned: ... and the numbers of it; NULL: not yet */
     json_t *identity;    /* owned: what the data is (data/identity.h) ... */
     char *data;          /* owned: ... as text */
     struct sb_lock lock; /* on the run directory */
@@ -147,6 +150,12 @@ sb_status sb_trainer_validate(struct sb_trainer *t, struct sb_figures *out);
 
 /* Scores of the calibration part, if there is one: models made afterwards have them. */
 sb_status sb_trainer_calibrate(struct sb_trainer *t);
+
+/* Where training rows are to the finished ensemble (far.c): models made afterwards know it. */
+sb_status sb_trainer_locate(struct sb_trainer *t);
+
+/* How a finished ensemble is used, by the recipe. */
+struct sb_sampling sb_trainer_sampling(const struct sb_trainer *t);
 
 /* Members and ensemble on the test set. */
 sb_status sb_trainer_test(struct sb_trainer *t, struct sb_run_result *out);

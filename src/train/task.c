@@ -233,6 +233,8 @@ static sb_status merge_into(struct sb_trainer *t, const char *const *directory,
     if (st == SB_OK)
         st = sb_trainer_calibrate(t);
     if (st == SB_OK)
+        st = sb_trainer_locate(t);
+    if (st == SB_OK)
         st = sb_trainer_write_model(t);
     if (st == SB_OK)
         st = sb_trainer_test(t, out);

@@ -152,6 +152,7 @@ void sb_trainer_close(struct sb_trainer *t)
     json_decref(t->identity);
     sb_free(t->data);
     sb_free(t->score);
+    sb_free(t->far_number);
     sb_free(t->chosen);
     sb_free(t->row_weight);
     sb_free(t->canonical);
@@ -479,6 +480,8 @@ sb_status sb_trainer_train(const struct sb_env *env, const struct sb_recipe *rec
     t.at.seconds += sb_trainer_clock() - t.began;
     if (st == SB_OK)
         st = sb_trainer_calibrate(&t);
+    if (st == SB_OK)
+        st = sb_trainer_locate(&t);
     if (st == SB_OK)
         st = sb_trainer_write_model(&t);
     if (st == SB_OK)

@@ -98,13 +98,17 @@ for ini in *.ini; do
     done
 done
 
-# Of the tensors alone: what a file says of its recipe grows with every option.
+# Of the tensors alone, networks and the far.* behind them: what a file says of its recipe
+# grows with every option.
 python3 - *.model >have <<'END'
-import hashlib, sys
+import hashlib, json, sys
 for path in sys.argv[1:]:
     data = open(path, "rb").read()
-    tensors = data[8 + int.from_bytes(data[:8], "little"):]
-    print(hashlib.sha256(tensors).hexdigest(), path.removesuffix(".model"))
+    start = 8 + int.from_bytes(data[:8], "little")
+    head, tensors, name = json.loads(data[8:start]), data[start:], path.removesuffix(".model")
+    end = min(t["data_offsets"][0] for k, t in head.items() if k.startswith("far."))
+    print(hashlib.sha256(tensors[:end]).hexdigest(), name)
+    print(hashlib.sha256(tensors[end:]).hexdigest(), name + "-far")
 END
 if [ "$how" = print ]; then
     cat have

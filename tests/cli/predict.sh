@@ -261,7 +261,7 @@ refused 2 'sebays predict: --top 4: want a number from 1 to 3, the classes of th
     predict flowers --input flowers.csv --top 4
 refused 2 'sebays predict: --reject-above -1: want nats, a number from 0' \
     predict flowers --input flowers.csv --reject-above -1
-refused 2 'sebays predict: --format npy is the array of probabilities; leave --top, --members, --probabilities, --reject-above and --keep out' \
+refused 2 'sebays predict: --format npy is the array of probabilities; leave --top, --members, --probabilities, --reject-above, --far and --keep out' \
     predict flowers --input flowers.csv --format npy --top 2
 refused 2 'sebays predict: an array begins with its size, and that of a table is known at its end; name a file with --out' \
     predict flowers --input - --format npy
@@ -292,6 +292,23 @@ cp pets/grey/* "pets/colour/1, \"my\".jpg" flat
 "$sebays" predict pets-run --input ./flat >flat.csv 2>err || fault "flat: $(cat err)"
 [ "$(sed -n 's/^1,1.png,//p' flat.csv)" = "$(sed -n 's|^6,grey/1.png,||p' out)" ] ||
     fault 'an image depends on its folder'
+
+# How far from training rows: the same of one image, of a network that takes it in bands of
+# rows, and of many, on any kernels.
+arch=wrn-10-1
+train pets-wrn 'set = ./pets' 'size = 16x16' 'split = stratified'
+"$sebays" predict pets-wrn --input ./pets --far >far.csv 2>err || fault "far: $(cat err)"
+[ "$(head -n 1 far.csv)" = 'index,file,class,probability,total,aleatoric,epistemic,votes,far' ] ||
+    fault "far: $(head -n 1 far.csv)"
+"$sebays" predict pets-wrn --input ./pets --far --isa scalar --threads 3 >two 2>err &&
+    same far.csv two 'far with other kernels'
+"$sebays" predict pets-wrn --input flat/1.png --far >one.csv 2>err || fault "far: $(cat err)"
+[ "$(sed -n 's/^0,1.png,//p' one.csv)" = "$(sed -n 's|^6,grey/1.png,||p' far.csv)" ] ||
+    fault "far of one image: $(cat one.csv) $(cat far.csv)"
+"$sebays" predict pets-wrn --input ./pets --far --format json 2>err | grep -q ',"far":0\.[0-9]*,"votes"' ||
+    fault "far as JSON: $(cat err)"
+"$sebays" predict pets-wrn --input ./pets --far --format npy --out x.npy 2>err && fault 'an array of far'
+arch=lenet
 (cd flat && "$sebays" predict ../pets-run --input 2.png --format json) >one.json 2>err ||
     fault "one image: $(cat err)"
 grep -q '^{"index":0,"file":"2.png","class":"[a-z]*","label":[01],' one.json ||

@@ -151,4 +151,27 @@ refused nogroup 'iris.csv: data.group: there is no column site; want a number fr
 # Images and tables are not the same.
 recipe crop 'set = iris.csv' 'split = stratified' 'augment = crop-flip'
 refused crop 'iris.csv is a table; only images can be padded, cropped and mirrored: say data.augment = none'
+
+# Rows of weight 0 are as if they were not there; continuous targets have weights, too.
+awk -F, -v OFS=, '{ print $1, $2, $3, $4, 1 + NR % 2, $5 }' iris.csv >some.csv
+awk -v OFS=, '{ print } NR % 4 == 0 { print 9, 9, NR % 7, 9, 0, "Iris-setosa" }' some.csv >more.csv
+for name in some more; do
+    "$sebays" train $name.csv --set data.weight=5 --set data.test_share=0.2 --quiet \
+        --out weighed-$name >out 2>err || fault "weights of 0: $(cat err)"
+    "$sebays" predict weighed-$name --input some.csv --far >$name.out 2>err ||
+        fault "weights of 0: $(cat err)"
+done
+cmp some.out more.out || fault 'rows of weight 0 are there'
+cut -d, -f1-5 more.csv | awk -F, -v OFS=, '{ print $1, $2, $3, $5, $4 + 0.25 }' >outcome.csv
+"$sebays" train outcome.csv --set data.weight=4 --quiet --out weighed-outcome >out 2>err ||
+    fault "weights of outcomes: $(cat err)"
+
+# A column that names rows is told of, once it is used.
+awk -F, -v OFS=, '{ print "row" NR, $1, $2, $3, $4, $5 }' iris.csv >named.csv
+"$sebays" train named.csv --out named --quiet >out 2>err || fault "named rows: $(cat err)"
+grep -q 'named.csv: column 1 has 150 different texts in 150 rows: .* data.ignore = 1;' err ||
+    fault "named rows: $(cat err)"
+"$sebays" train named.csv --set data.ignore=1 --out unnamed --quiet >out 2>err ||
+    fault "named rows: $(cat err)"
+grep -q 'different texts' err && fault "an ignored column is told of: $(cat err)"
 exit $failed

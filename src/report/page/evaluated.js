@@ -138,9 +138,10 @@ function histogramFigure(o) {
 }
 
 function oodTable(known) {
+    const far = known.some((run) => sectionOf(run, "ood").some((o) => o.far));
     const rows = known.flatMap((run) => sectionOf(run, "ood").map((o) => [known.length > 1 ? run.name + ": " + o.name : o.name, whole(o.n), fixed(o.max_probability.auroc, 4),
-        fixed(o.max_probability.aupr, 4), percent(o.max_probability.fpr95, 1), fixed((o.member_mean || {}).auroc, 4)]));
-    return table(["data set", "images", "AUROC", "AUPR", "false alarms at 95 % found", "AUROC, mean of members"], rows, {label: "Detection of other data"});
+        fixed(o.max_probability.aupr, 4), percent(o.max_probability.fpr95, 1), fixed((o.member_mean || {}).auroc, 4), ...(far ? [fixed((o.far || {}).auroc, 4)] : [])]));
+    return table(["data set", "images", "AUROC", "AUPR", "false alarms at 95 % found", "AUROC, mean of members", ...(far ? ["AUROC of far"] : [])], rows, {label: "Detection of other data"});
 }
 
 function ood(runs) {

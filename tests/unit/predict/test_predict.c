@@ -51,8 +51,9 @@ struct answers {
 
 static struct sebays_prediction all_of(struct answers *a)
 {
-    return (struct sebays_prediction){a->probabilities, a->members,   a->total,
-                                      a->aleatoric,     a->epistemic, a->votes};
+    return (struct sebays_prediction){
+        a->probabilities, a->members, a->total, a->aleatoric,
+        a->epistemic,     a->votes,   NULL};
 }
 
 static struct sebays_model *open_model(const char *arch, double density, bool gauss,
@@ -403,6 +404,13 @@ static void what_cannot_be_is_refused(void **state)
             "first 2^32; begin again from 0");
     e.first = 0;
     assert_int_equal(sebays_predict(p, &e, &out), SEBAYS_OK);
+    assert_false(sebays_model_has_far(m));
+    out.far = a.total;
+    refused(
+        sebays_predict(p, &e, &out), SEBAYS_EARG,
+        "the model does not know where its training rows were; train it again with this "
+        "version to ask how far examples are from them");
+    out.far = NULL;
     floats[IMAGE + 5] = NAN;
     refused(sebays_predict(p, &e, &out), SEBAYS_ENUMERIC,
             "example 1 has a number that is not finite; remove it, or replace what is "
