@@ -123,9 +123,7 @@ sebays_status sebays_report(const char *const *runs, size_t count, const char *h
     char *page = NULL;
     SB_NEED(runs);
     SB_NEED(html);
-    sb_status st = check_other(runs, count, html);
-    if (st == SB_OK)
-        st = open_runs(runs, count, &run);
+    sb_status st = open_runs(runs, count, &run);
     if (st == SB_OK)
         st = check_other(runs, count, html);
     if (st == SB_OK)
