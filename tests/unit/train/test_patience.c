@@ -177,7 +177,7 @@ static void weights_that_are_none(void **state)
             "train.csv: line 10, column 3: the weight is '-1'; want a number from 0");
     put_weights(nothing);
     refused((int)run_train(weighed, "none", false, run_never), SEBAYS_EARG,
-            "train.csv: all weights of the training part are 0");
+            "train.csv: all weights are 0; no row is left");
     struct sebays_recipe *r = run_recipe(mimo);
     assert_int_equal(sebays_recipe_set(r, "train.class_weights", "balanced"), SEBAYS_OK);
     assert_int_equal(sebays_recipe_check(r), SEBAYS_EARG);
