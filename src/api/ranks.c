@@ -96,7 +96,8 @@ sebays_status sebays_ranks_collect(struct sebays_ranks *ranks, const void *mine,
     SB_NEED(mine);
     SB_NEED(sizes);
     SB_NEED(ranks);
-    struct sb_comm_span *span = sb_calloc(2 * sebays_ranks_size(ranks), sizeof *span);
+    struct sb_comm_span *span =
+        sb_calloc(2 * (size_t)sebays_ranks_size(ranks), sizeof *span);
     if (!span)
         return (sebays_status)sb_fail(SB_ENOMEM, "no memory to collect answers");
     sb_status st = collect(ranks, mine, bytes, sizes, span);
