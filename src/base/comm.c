@@ -187,20 +187,6 @@ void sb_comm_equal_spans(struct sb_comm_span *span, uint32_t n, size_t bytes)
 
 /* Each rank's turn as root: no memory is needed for all their answers at once, and these
  * are a few bytes now and then. */
-sb_status sb_comm_any(const struct sb_comm *c, const char *what, bool *flag)
-{
-    bool any = false;
-    for (uint32_t r = 0; r < sb_comm_size(c); r++) {
-        unsigned char theirs = *flag;
-        sb_status st = sb_comm_broadcast(c, what, &theirs, 1, r);
-        if (st != SB_OK)
-            return st;
-        any = any || theirs;
-    }
-    *flag = any;
-    return SB_OK;
-}
-
 sb_status sb_comm_same(const struct sb_comm *c, const char *what, const void *data,
                        size_t bytes)
 {

@@ -120,10 +120,6 @@ void sb_comm_release(struct sb_comm *c);
 
 /* ---- made of these ---- */
 
-/* *flag: whether any rank's was true. For what one rank notices and all must act upon at
- * the same step, a signal to stop, say. */
-sb_status sb_comm_any(const struct sb_comm *c, const char *what, bool *flag);
-
 /* SB_EARG, on all ranks, with the sentence that rank N's `what` differ from rank 0's, unless
  * data[bytes] are the same everywhere. Fingerprints are compared. */
 sb_status sb_comm_same(const struct sb_comm *c, const char *what, const void *data,

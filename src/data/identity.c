@@ -16,19 +16,25 @@ enum {
 
 /* ---- fingerprints -------------------------------------------------------------------- */
 
-/* All of it, or pieces of it evenly spread. */
-static uint64_t of_bytes(uint64_t sum, const void *data, size_t size)
+/* All of it, or pieces of it evenly spread, each after a look at the file it may be in. */
+static sb_status of_bytes(const struct sb_bytes *file, const void *data, size_t size,
+                          uint64_t *sum)
 {
     const unsigned char *byte = data;
-    if (size <= (size_t)PIECES * PIECE_BYTES)
-        return sb_hash_on(sum, byte, size);
-    sum = sb_hash_on(sum, &size, sizeof size);
-    for (size_t i = 0; i < PIECES; i++) {
+    sb_status st = sb_bytes_check(file);
+    if (st == SB_OK && size <= (size_t)PIECES * PIECE_BYTES) {
+        *sum = sb_hash_on(*sum, byte, size);
+        return SB_OK;
+    }
+    *sum = sb_hash_on(*sum, &size, sizeof size);
+    for (size_t i = 0; i < PIECES && st == SB_OK; i++) {
         size_t most = size - PIECE_BYTES;
         size_t at = i + 1 < PIECES ? most / (PIECES - 1) * i : most;
-        sum = sb_hash_on(sum, byte + at, PIECE_BYTES);
+        st = sb_bytes_check(file);
+        if (st == SB_OK)
+            *sum = sb_hash_on(*sum, byte + at, PIECE_BYTES);
     }
-    return sum;
+    return st;
 }
 
 static uint64_t of_names(uint64_t sum, const struct sb_dataset *d)
@@ -41,7 +47,7 @@ static uint64_t of_names(uint64_t sum, const struct sb_dataset *d)
     return sum;
 }
 
-static uint64_t of_set(const struct sb_dataset *d)
+static sb_status of_set(const struct sb_dataset *d, uint64_t *out)
 {
     size_t elements = sb_dataset_elements(d) * d->n;
     uint64_t sum = sb_hash_on(0, &d->n, sizeof d->n);
@@ -52,10 +58,12 @@ static uint64_t of_set(const struct sb_dataset *d)
                          (size_t)d->n * d->target_count * sizeof *d->targets);
     if (d->weights)
         sum = sb_hash_on(sum, d->weights, d->n * sizeof *d->weights);
+    *out = d->fetch ? of_names(sum, d) : sum;
     if (d->fetch)
-        return of_names(sum, d);
-    return d->element == SB_FLOATS ? of_bytes(sum, d->values, elements * sizeof(float))
-                                   : of_bytes(sum, d->images, elements);
+        return SB_OK;
+    return d->element == SB_FLOATS
+               ? of_bytes(&d->file, d->values, elements * sizeof(float), out)
+               : of_bytes(&d->file, d->images, elements, out);
 }
 
 static uint64_t of_split(const struct sb_identity_of *of)
@@ -119,15 +127,21 @@ static sb_status put_columns(json_t *object, const struct sb_dataset *d)
 sb_status sb_identity_make(const struct sb_identity_of *of, json_t **out)
 {
     const struct sb_dataset *d = of->train;
-    uint64_t train = of_set(d), test = of->test ? of_set(of->test) : train;
+    uint64_t train, test;
+    *out = NULL;
+    sb_status st = of_set(d, &train);
+    test = train;
+    if (st == SB_OK && of->test)
+        st = of_set(of->test, &test);
+    if (st != SB_OK)
+        return st;
     json_t *j =
         json_pack("{s:[I, I, I], s:I, s:I, s:I, s:o, s:o, s:o}", "shape",
                   (json_int_t)d->channels, (json_int_t)d->height, (json_int_t)d->width,
                   "classes", (json_int_t)d->classes, "rows", (json_int_t)d->n, "tests",
                   (json_int_t)of->tests, "split", hexadecimal(of_split(of)), "train",
                   hexadecimal(train), "test", hexadecimal(test));
-    *out = NULL;
-    sb_status st = j ? SB_OK : sb_fail(SB_ENOMEM, "no memory to say what the data is");
+    st = j ? SB_OK : sb_fail(SB_ENOMEM, "no memory to say what the data is");
     if (st == SB_OK)
         st = put_names(j, "class_names", d->class_names, d->classes);
     if (st == SB_OK)

@@ -37,6 +37,7 @@ sb_status sb_identity_make(const struct sb_identity_of *of, json_t **out);
 /* What the comparison is for: how much must be the same. */
 enum sb_identity_use {
     SB_IDENTITY_RESUME, /* everything */
+    SB_IDENTITY_FILES,  /* what files say, whatever a recipe chooses of it */
     SB_IDENTITY_EVAL,   /* columns, classes, and which examples were trained on */
     SB_IDENTITY_OTHER   /* columns and classes: other examples are judged */
 };

@@ -15,17 +15,18 @@ static const struct field {
     const char *key, *title;
     bool meaning; /* with another one the model's answers mean nothing */
     bool steps;   /* training cannot go on with another one */
+    bool chosen;  /* a recipe's seed and shares have a part in it */
 } fields[] = {
-    {"class_names", "the name of class", true, true},
-    {"target_names", "the name of target", true, true},
-    {"columns", "column", true, true},
-    {"shape", "the shape of an example", true, true},
-    {"classes", "the number of classes", true, true},
-    {"rows", "the number of training examples", false, true},
-    {"tests", "the number of test examples", false, false},
-    {"split", "the fingerprint of which examples train and test", false, true},
-    {"train", "the fingerprint of the training set", false, false},
-    {"test", "the fingerprint of the test set", false, false},
+    {"class_names", "the name of class", true, true, false},
+    {"target_names", "the name of target", true, true, false},
+    {"columns", "column", true, true, false},
+    {"shape", "the shape of an example", true, true, false},
+    {"classes", "the number of classes", true, true, false},
+    {"rows", "the number of training examples", false, true, false},
+    {"tests", "the number of test examples", false, false, true},
+    {"split", "the fingerprint of which examples train and test", false, true, true},
+    {"train", "the fingerprint of the training set", false, false, false},
+    {"test", "the fingerprint of the test set", false, false, false},
 };
 
 /* ---- values as text ------------------------------------------------------------------ */
@@ -140,6 +141,8 @@ static bool differ(const struct field *f, const json_t *then, const json_t *now,
 
 static const char *advice(const struct field *f, enum sb_identity_use use)
 {
+    if (use == SB_IDENTITY_FILES)
+        return "restore the data, or start anew in another directory";
     if (use == SB_IDENTITY_RESUME)
         return f->steps ? "restore the data, or start anew in another directory"
                         : "restore the data, start anew in another directory, or go on "
@@ -152,7 +155,9 @@ static const char *advice(const struct field *f, enum sb_identity_use use)
 
 static bool matters(const struct field *f, enum sb_identity_use use, bool force)
 {
-    if (use == SB_IDENTITY_RESUME)
+    if (use == SB_IDENTITY_FILES && f->chosen)
+        return false;
+    if (use == SB_IDENTITY_RESUME || use == SB_IDENTITY_FILES)
         return f->steps || !force;
     return f->meaning || (use == SB_IDENTITY_EVAL && !force);
 }

@@ -14,7 +14,8 @@ enum {
     CHUNKS_MOST = 64,       /* whatever the thread count */
     PARTIAL_SUMS = 1 << 20, /* of all chunks, or so: wide tables have fewer chunks */
     RUN_BYTES = 4096,       /* whose squares still fit 32 bits: 4096 * 255^2 < 2^32 */
-    STREAM_SAMPLE = 1 << 16
+    STREAM_SAMPLE = 1 << 16,
+    CHECKED = 256 /* examples between two looks at a mapped file */
 };
 
 /* ---- given ---- */
@@ -105,6 +106,12 @@ static void add_plane(struct sums *s, const uint8_t *plane, size_t pixels)
     }
 }
 
+/* Whether it is time to see that the file is still what was mapped. */
+static bool is_due(size_t first, size_t i)
+{
+    return (i - first) % CHECKED == 0;
+}
+
 static void add_bytes(void *context, size_t chunk, int worker)
 {
     (void)worker;
@@ -119,6 +126,8 @@ static void add_bytes(void *context, size_t chunk, int worker)
         st = sb_fail(SB_ENOMEM, "%s: no memory for an image", d->path);
     for (size_t i = first; i < end && st == SB_OK; i++) {
         const uint8_t *image;
+        if (is_due(first, i) && (st = sb_bytes_check(&d->file)) != SB_OK)
+            break;
         st = sb_dataset_image(d, example(w, i), buffer, &image);
         for (uint32_t c = 0; c < d->channels && st == SB_OK; c++)
             add_plane(&part[c], image + c * pixels, pixels);
@@ -152,6 +161,8 @@ static void add_floats(void *context, size_t chunk, int worker)
     memset(part, 0, w->channels * sizeof *part);
     for (size_t i = first; i < end && st == SB_OK; i++) {
         const float *v = d->values + example(w, i) * sb_dataset_elements(d);
+        if (is_due(first, i) && (st = sb_bytes_check(&d->file)) != SB_OK)
+            break;
         if (features)
             (void)sb_encode_row(d->columns, v, sizeof *v, NULL, NULL, features, 1);
         add_values(w, features ? features : v, pixels, part);

@@ -233,21 +233,47 @@ static bool same(struct line a, struct line b)
            memcmp(a.text, b.text, (size_t)a.length) == 0;
 }
 
+struct change {
+    struct line section, then, now;
+};
+
+/* The first line that differs; false: none. */
+static bool differ(const char *then, const char *now, struct change *c)
+{
+    c->section = (struct line){"its first section", 17, false};
+    do {
+        c->then = next_line(&then);
+        c->now = next_line(&now);
+        if (!same(c->then, c->now))
+            return true;
+        if (*c->then.text == '[')
+            c->section = c->then;
+    } while (!c->then.end);
+    return false;
+}
+
 sb_status sb_recipe_diff(const char *path, const char *then, const char *now)
 {
-    struct line section = {"its first section", 17, false}, a, b;
-    do {
-        a = next_line(&then);
-        b = next_line(&now);
-        if (!same(a, b))
-            return sb_fail(
-                SB_EARG,
-                "%s: belongs to another recipe: \"%.*s\" then, \"%.*s\" now, "
-                "in %.*s; go on with the same recipe, or start anew in another "
-                "directory",
-                path, a.length, a.text, b.length, b.text, section.length, section.text);
-        if (*a.text == '[')
-            section = a;
-    } while (!a.end);
-    return SB_OK;
+    struct change c;
+    if (!differ(then, now, &c))
+        return SB_OK;
+    return sb_fail(SB_EARG,
+                   "%s: belongs to another recipe: \"%.*s\" then, \"%.*s\" now, "
+                   "in %.*s; go on with the same recipe, or start anew in another "
+                   "directory",
+                   path, c.then.length, c.then.text, c.now.length, c.now.text,
+                   c.section.length, c.section.text);
+}
+
+bool sb_recipe_reads_otherwise(const char *then, const char *now)
+{
+    static const char *const follow[] = {"validation ", "numeric ", "pieces "};
+    const struct line data = {"[data]", 6, false};
+    struct change c;
+    if (!differ(then, now, &c) || !same(c.section, data))
+        return false;
+    for (size_t i = 0; i < sizeof follow / sizeof *follow; i++)
+        if (strncmp(c.now.text, follow[i], strlen(follow[i])) == 0)
+            return false;
+    return true;
 }

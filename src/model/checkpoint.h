@@ -103,4 +103,8 @@ sb_status sb_checkpoint_load(struct sb_checkpoint *c, const struct sb_env *env,
  * path is the file that `then` comes from. */
 sb_status sb_recipe_diff(const char *path, const char *then, const char *now);
 
+/* Whether the first line that differs says how data is read: it is in [data], and not one
+ * that follows from the rows unless it is given. */
+bool sb_recipe_reads_otherwise(const char *then, const char *now);
+
 #endif

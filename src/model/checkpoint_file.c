@@ -386,29 +386,39 @@ static sb_status plan_net(const struct sb_checkpoint *c, const struct sb_st *st)
     return s;
 }
 
-static sb_status check_data(const struct sb_st *st, const struct sb_checkpoint *c)
+static sb_status check_data(const struct sb_st *st, const struct sb_checkpoint *c,
+                            enum sb_identity_use use)
 {
     const char *then = sb_st_meta(st, "data");
-    return then && c->data ? sb_identity_compare_text(st->path, then, c->data,
-                                                      SB_IDENTITY_RESUME, c->force)
-                           : SB_OK;
+    return then && c->data
+               ? sb_identity_compare_text(st->path, then, c->data, use, c->force)
+               : SB_OK;
+}
+
+/* What a recipe leaves open follows from the data: if that is not what it was, it is the
+ * reason why the recipe is another one, unless it says itself how data is to be read. */
+static sb_status check_recipe(const struct sb_st *st, const struct sb_checkpoint *c)
+{
+    const char *then;
+    sb_status s = sb_st_find_meta(st, "recipe", &then);
+    if (s == SB_OK && strcmp(then, c->recipe) != 0 &&
+        !sb_recipe_reads_otherwise(then, c->recipe))
+        s = check_data(st, c, SB_IDENTITY_FILES);
+    return s == SB_OK ? sb_recipe_diff(st->path, then, c->recipe) : s;
 }
 
 sb_status sb_checkpoint_read(struct sb_checkpoint *c, const char *path)
 {
     struct sb_st st;
-    const char *recipe;
     sb_status s = sb_st_open(&st, path);
     if (s == SB_OK)
         s = sb_fields_check_format(&st, CHECKPOINT_FORMAT, CHECKPOINT_VERSION);
     if (s == SB_OK)
         s = check_sum(&st);
     if (s == SB_OK)
-        s = sb_st_find_meta(&st, "recipe", &recipe);
+        s = check_recipe(&st, c);
     if (s == SB_OK)
-        s = sb_recipe_diff(path, recipe, c->recipe);
-    if (s == SB_OK)
-        s = check_data(&st, c);
+        s = check_data(&st, c, SB_IDENTITY_RESUME);
     if (s == SB_OK)
         s = get_state(&st, c);
     if (s == SB_OK)

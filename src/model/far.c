@@ -110,6 +110,18 @@ static sb_status check(const char *path, const struct sb_far *f)
     return SB_OK;
 }
 
+/* Before memory is asked for: sizes in texts alone must not make it much. */
+static sb_status check_sizes(struct sb_fields *fields, const struct tensor t[TENSORS])
+{
+    sb_status st = SB_OK;
+    for (int i = 0; i < TENSORS && st == SB_OK; i++) {
+        const struct sb_st_tensor *have = sb_fields_lookup(fields, t[i].name);
+        if (!have || have->count != sb_shape_count(&t[i].shape))
+            st = sb_fields_f32(fields, t[i].name, &t[i].shape, NULL); /* says it */
+    }
+    return st;
+}
+
 sb_status sb_far_get(struct sb_fields *fields, const struct sb_arch *a, uint32_t members,
                      struct sb_far *f, float **number)
 {
@@ -129,11 +141,14 @@ sb_status sb_far_get(struct sb_fields *fields, const struct sb_arch *a, uint32_t
                          .feature = sb_far_width(sb_far_elements(a, sb_far_node(a))),
                          .members = members,
                          .quantiles = (uint32_t)quantiles->count};
+    tensors_of(f, t);
+    st = check_sizes(fields, t);
+    if (st != SB_OK)
+        return st;
     *number = sb_malloc(sb_far_floats(f), sizeof **number);
     if (!*number)
         return sb_fail(SB_ENOMEM, "%s: no memory for %zu numbers", path,
                        sb_far_floats(f));
-    tensors_of(f, t);
     for (int i = 0; i < TENSORS && st == SB_OK; i++)
         st = sb_fields_f32(fields, t[i].name, &t[i].shape, *number + t[i].at);
     f->number = *number;

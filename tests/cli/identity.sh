@@ -79,6 +79,32 @@ cp -r stopped forced
 "$sebays" train iris.ini --out forced --resume --force --quiet >out 2>err ||
     fault "a value, --force: $(cat err)"
 
+# Settings that follow from the number of rows: it is the rows that are named, not what was
+# chosen for them; but of the recipe's own lines those.
+cp whole.csv iris.csv
+sed '/^delta_t/d; s/^explore_epochs.*/explore_epochs = 60/' iris.ini >open.ini
+"$sebays" train open.ini --out open --quiet >out 2>err || fault "open: $(cat err)"
+rm open/model.safetensors open/results.json
+chosen=$(find open -name 'checkpoint-*' | sort -V | tail -n 1)
+head -n 60 whole.csv >iris.csv
+refused 2 "sebays train: $chosen: the data is not what it was: the number of training examples was 150 and is now 59; $anew" \
+    train open.ini --out open --resume --quiet
+cp whole.csv iris.csv
+refused 2 "sebays train: $chosen: belongs to another recipe: \"seed = 1\" then, \"seed = 4\" now, in [train]; go on with the same recipe, or start anew in another directory" \
+    train open.ini --out open --resume --quiet --set train.seed=4
+refused 2 "sebays train: $chosen: belongs to another recipe: \"ignore =\" then, \"ignore = wide\" now, in [data]; go on with the same recipe, or start anew in another directory" \
+    train open.ini --out open --resume --quiet --set data.ignore=wide
+# How many rows validate follows from them, too.
+awk 'BEGIN { for (i = 0; i < 3000; i++) print i * 7 % 23 "," i % 11 ",c" i % 3 }' >long.csv
+sed 's/^set.*/set = long.csv/' iris.ini >long.ini
+"$sebays" train long.ini --out long --quiet >out 2>err || fault "long: $(cat err)"
+rm long/model.safetensors long/results.json
+chosen=$(find long -name 'checkpoint-*' | sort -V | tail -n 1)
+head -n 2800 long.csv >short.csv
+mv short.csv long.csv
+refused 2 "sebays train: $chosen: the data is not what it was: the number of training examples was 3000 and is now 2800; $anew" \
+    train long.ini --out long --resume --quiet
+
 # Other examples to be judged by need only mean the same.
 head -n 100 whole.csv >iris.csv
 "$sebays" eval run --quiet --test iris.csv >out 2>err || fault "--test: $(cat err)"

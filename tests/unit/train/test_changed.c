@@ -2,7 +2,10 @@
  * ones it is said; nobody dies of SIGBUS. */
 #include "data_fixture.h"
 
+#include "data/identity.h"
+#include "data/normalise.h"
 #include "files/gzip.h"
+#include "readers/readers.h"
 #include "runs.h"
 
 enum { SIDE = 28, IMAGES = 90000, SMALL = 80 };
@@ -69,6 +72,35 @@ static void of_large_ones_it_is_said(void **state)
             "bytes and has 16 now; write a new file and rename it over the old one");
 }
 
+/* Before the first batch all of it is looked at, twice. */
+static void before_the_first_batch_too(void **state)
+{
+    (void)state;
+    static const char *const sentence =
+        "./train-images-idx3-ubyte was changed while it was in use: it had 70560016 "
+        "bytes "
+        "and has 16 now; write a new file and rename it over the old one";
+    const struct sb_env env = {.threads = 2};
+    const struct sb_open_options o = {.split = SB_SPLIT_TRAIN};
+    struct sb_dataset d;
+    struct sb_indices part;
+    struct sb_holdout_options none = {.kind = SB_HOLDOUT_TAIL};
+    struct sb_normalise normal;
+    json_t *identity;
+    put_images(IMAGES);
+    assert_int_equal(sb_dataset_open_with(&d, ".", &o), SB_OK);
+    assert_int_equal(sb_indices_init(&part, &d, &none), SB_OK);
+    assert_int_equal(truncate("train-images-idx3-ubyte", 16), 0);
+    refused(sb_normalise_computed(&normal, &env, &d, part.train, part.train_count),
+            SB_EIO, sentence);
+    sb_normalise_fini(&normal);
+    const struct sb_identity_of of = {.train = &d, .part = &part};
+    refused(sb_identity_make(&of, &identity), SB_EIO, sentence);
+    assert_null(identity);
+    sb_indices_fini(&part);
+    sb_dataset_fini(&d);
+}
+
 /* Written in place, replaced, removed. */
 static void what_counts_as_a_change(void **state)
 {
@@ -110,6 +142,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(small_files_are_ours, set_up, tear_down),
         cmocka_unit_test_setup_teardown(of_large_ones_it_is_said, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(before_the_first_batch_too, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_counts_as_a_change, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
