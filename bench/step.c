@@ -142,7 +142,7 @@ static sb_status one_step(struct bench_step *b, const struct sb_env *env)
     at[3] = bench_now();
     sb_net_add_kl(env, &b->net, 1.0f / TRAIN_IMAGES, prior_sd);
     at[4] = bench_now();
-    sb_net_step(env, &b->net, &(struct sb_step_rates){sgd, 0.001f, 0.0f});
+    sb_net_step(env, &b->net, &(struct sb_step_rates){sgd, 0.001f, 0.0f, 0.0f});
     at[5] = bench_now();
     for (int i = 0; i <= STEP_WHOLE; i++) {
         double t = i == STEP_WHOLE ? at[STEP_WHOLE] - at[0] : at[i + 1] - at[i];

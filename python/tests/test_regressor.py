@@ -159,7 +159,8 @@ class Regressor(unittest.TestCase):
         x.loc[::9, "size"] = np.nan
         y = 5.0 * (x.kind == "a,b") + 3.0 * x.wet + x["size"].fillna(0) + 0.3 * r.randn(300)
         targets = np.stack([y, 1e6 - y], axis=1)
-        for truth in y.to_numpy(), targets:
+        exact = 5.0 * (x.kind == "a,b") + 3.0 * x.wet + x["size"].fillna(0)
+        for truth in y.to_numpy(), np.stack([exact, 1e6 - exact], axis=1), targets:
             e = sebays.SeBaySRegressor(random_state=0).fit(x, truth)
             self.assertGreater(e.score(x, truth), 0.9)
         self.assertEqual(list(e.feature_names_in_), list(x.columns))

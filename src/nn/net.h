@@ -230,6 +230,7 @@ void sb_net_add_kl(const struct sb_env *env, struct sb_net *n, float factor,
 struct sb_step_rates {
     struct sb_sgd sgd;
     float rho, scale;
+    float clip; /* gradients that step together are at most so long; 0: as they are */
 };
 
 /* One optimiser step of everything; derived values are refreshed. */
@@ -237,7 +238,7 @@ void sb_net_step(const struct sb_env *env, struct sb_net *n,
                  const struct sb_step_rates *r);
 
 /* One weight layer's part of it, with its KL's gradient: an update of the support steps
- * layer by layer, ... */
+ * layer by layer, so that what is clipped there is a layer, ... */
 void sb_net_step_weight(const struct sb_env *env, struct sb_net *n, uint32_t weight,
                         const struct sb_step_rates *r, float kl_factor, float prior_sd);
 

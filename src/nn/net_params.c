@@ -131,41 +131,90 @@ static void step(const struct sb_env *env, const struct sb_param *p,
         sb_params_sgd(env, &o, p->value, p->gradient, p->momentum, p->count);
 }
 
+/* Some of the records. */
+struct part {
+    enum { ALL, OF_NODE, OF_NO_WEIGHT } which;
+    uint32_t node;
+};
+
+/* A record of a weight layer, its bias included, has the layer's node. */
+static bool belongs(const struct sb_net *n, const struct part *of,
+                    const struct sb_param *p)
+{
+    bool weight = p->node != SB_NODE_NONE && n->arch.node[p->node].kind == SB_NODE_WEIGHT;
+    return of->which == ALL || (of->which == OF_NODE ? p->node == of->node : !weight);
+}
+
+static double square_sum(const float *x, size_t n)
+{
+    double sum = 0.0;
+    for (size_t i = 0; x && i < n; i++)
+        sum += (double)x[i] * (double)x[i];
+    return sum;
+}
+
+static void scale(float *x, size_t n, float factor)
+{
+    for (size_t i = 0; x && i < n; i++)
+        x[i] *= factor;
+}
+
+/* Gradients that are longer together become `most` long. One thread adds up, in the order of
+ * the list, so that the bits depend on nothing else. What is not finite stays, to be found. */
+static void clip(const struct sb_net *n, const struct part *of, float most)
+{
+    double sum = 0.0;
+    for (uint32_t i = 0; i < n->params.n; i++)
+        if (belongs(n, of, &n->params.param[i]))
+            sum += square_sum(n->params.param[i].gradient, n->params.param[i].count);
+    double norm = sqrt(sum);
+    if (!(norm > (double)most) || !isfinite(norm))
+        return;
+    for (uint32_t i = 0; i < n->params.n; i++)
+        if (belongs(n, of, &n->params.param[i]))
+            scale(n->params.param[i].gradient, n->params.param[i].count,
+                  (float)((double)most / norm));
+}
+
+static void add_kl_of(const struct sb_env *env, const struct sb_net *n,
+                      const struct part *of, float factor, float prior_sd)
+{
+    for (uint32_t i = 0; i < n->params.n; i++)
+        if (belongs(n, of, &n->params.param[i]))
+            add_kl(env, n, &n->params.param[i], factor, prior_sd);
+}
+
+static void step_part(const struct sb_env *env, const struct sb_net *n,
+                      const struct part *of, const struct sb_step_rates *r)
+{
+    if (r->clip > 0.0f)
+        clip(n, of, r->clip);
+    for (uint32_t i = 0; i < n->params.n; i++)
+        if (belongs(n, of, &n->params.param[i]))
+            step(env, &n->params.param[i], r);
+}
+
 void sb_net_step(const struct sb_env *env, struct sb_net *n,
                  const struct sb_step_rates *r)
 {
-    for (uint32_t i = 0; i < n->params.n; i++)
-        step(env, &n->params.param[i], r);
+    step_part(env, n, &(struct part){.which = ALL}, r);
     sb_net_refresh(env, n);
-}
-
-/* Whether a record belongs to a weight layer, its bias included. */
-static bool of_weight(const struct sb_net *n, const struct sb_param *p)
-{
-    return p->node != SB_NODE_NONE && n->arch.node[p->node].kind == SB_NODE_WEIGHT;
 }
 
 void sb_net_step_weight(const struct sb_env *env, struct sb_net *n, uint32_t weight,
                         const struct sb_step_rates *r, float kl_factor, float prior_sd)
 {
-    uint32_t node = n->weight_node[weight];
-    for (uint32_t i = 0; i < n->params.n; i++)
-        if (n->params.param[i].node == node)
-            add_kl(env, n, &n->params.param[i], kl_factor, prior_sd);
-    for (uint32_t i = 0; i < n->params.n; i++)
-        if (n->params.param[i].node == node)
-            step(env, &n->params.param[i], r);
+    const struct part layer = {OF_NODE, n->weight_node[weight]};
+    add_kl_of(env, n, &layer, kl_factor, prior_sd);
+    step_part(env, n, &layer, r);
 }
 
 void sb_net_step_others(const struct sb_env *env, struct sb_net *n,
                         const struct sb_step_rates *r, float kl_factor)
 {
-    for (uint32_t i = 0; i < n->params.n; i++)
-        if (!of_weight(n, &n->params.param[i]))
-            add_kl(env, n, &n->params.param[i], kl_factor, 0.0f);
-    for (uint32_t i = 0; i < n->params.n; i++)
-        if (!of_weight(n, &n->params.param[i]))
-            step(env, &n->params.param[i], r);
+    const struct part others = {.which = OF_NO_WEIGHT};
+    add_kl_of(env, n, &others, kl_factor, 0.0f);
+    step_part(env, n, &others, r);
 }
 
 /* ---- figures ------------------------------------------------------------------------- */

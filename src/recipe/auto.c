@@ -17,6 +17,7 @@ enum {
     HOLD_LEAST = 20, /* rows of which two can be spared */
     PIECES = 16,
     EPOCHS_MOST = 1000, /* of exploration */
+    CLIP = 5,           /* of targets */
     UPDATES = 8,        /* of the support, in exploration ... */
     DELTA_T_LEAST =
         10 /* ... but steps between two: each costs one, and moves weights that
@@ -178,7 +179,9 @@ static bool may_be_patient(const struct sb_recipe *r)
             r->method->support != SB_SUPPORT_DENSE);
 }
 
-static void fit_train(struct sb_recipe *r, const struct suit *s)
+/* A variance that is learned divides the gradient of its mean: where a target has no noise
+ * a single step could throw a member far off. */
+static void fit_train(struct sb_recipe *r, const struct sb_facts *f, const struct suit *s)
 {
     struct sb_config_train *t = &r->config.train;
     if (sb_recipe_close(r, &t->lr))
@@ -187,6 +190,8 @@ static void fit_train(struct sb_recipe *r, const struct suit *s)
         t->lr_first = t->lr / 5;
     if (sb_recipe_close(r, &t->lr_second))
         t->lr_second = t->lr / 50;
+    if (sb_recipe_close(r, &t->clip) && regresses(f))
+        t->clip = CLIP;
     if (sb_recipe_close(r, &t->choose))
         t->choose = SB_CONFIG_BY_NLL;
     if (sb_recipe_close(r, &t->patience))
@@ -207,7 +212,7 @@ static void fit_rows(struct sb_recipe *r, const struct sb_facts *f)
     uint32_t steps = steps_of(c, f->rows);
     fit_epochs(r, f, s, steps);
     fit_method(r, s, steps);
-    fit_train(r, s);
+    fit_train(r, f, s);
 }
 
 /* ---- all kinds -------------------------------------------------------------------------- */

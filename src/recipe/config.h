@@ -195,6 +195,7 @@ struct sb_config_train {
     double momentum;
     bool nesterov;
     double weight_decay; /* not on rho */
+    double clip;         /* what a step's gradients are shortened to; 0: any length */
     enum sb_config_divergence on_divergence;
     enum sb_config_class_weights class_weights;
     enum sb_config_choose choose;

@@ -207,6 +207,8 @@ static const struct sb_option table[] = {
     REAL(train.momentum, BELOW, 0, 1, "0.9", "momentum of gradient descent"),
     SWITCH(train.nesterov, "no", "Nesterov's momentum"),
     REAL(train.weight_decay, 0, 0, 1, "0.0005", "weight decay of everything but rho"),
+    REAL(train.clip, AUTO, 0, 1e9, "0",
+         "norm that a step's gradients are shortened to where it is larger; 0: never"),
     CHOICE(train.on_divergence, divergence_words, "stop",
            "a loss that is not finite ends the run, or the epoch again at half the rates"),
     CHOICE(train.class_weights, class_weight_words, "none",

@@ -34,7 +34,7 @@ struct update {
 
 static struct sb_step_rates rates_of(const struct sb_step_options *o)
 {
-    return (struct sb_step_rates){o->sgd, o->lr_rho, o->lr_scale};
+    return (struct sb_step_rates){o->sgd, o->lr_rho, o->lr_scale, o->clip};
 }
 
 /* ---- averaging over batches ---------------------------------------------------------- */

@@ -18,6 +18,7 @@ struct sb_step_options {
     const struct sb_act *const *eps; /* the noise itself, [weights]; NULL: drawn */
     struct sb_sgd sgd;
     float lr_rho, lr_scale;
+    float clip;      /* the gradients' norm, at most; 0: any */
     float kl_factor; /* beta / N */
     float prior_sd;
     double rate; /* of a prune-grow update on this batch; negative: none */

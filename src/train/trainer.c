@@ -205,6 +205,7 @@ static struct sb_step_options step_options(const struct sb_trainer *t)
                 (float)c->train.weight_decay, c->train.nesterov},
         .lr_rho = (float)(factor * sb_rates_lr_rho(s, &at)),
         .lr_scale = (float)(factor * c->method.scale_rate * sb_rates_lr(s, &at)),
+        .clip = (float)c->train.clip,
         .kl_factor = (float)(sb_rates_beta(s, &at) / t->source.part.train_count),
         .prior_sd = (float)sqrt(c->method.prior_variance),
         .rate = update_rate(t, step),

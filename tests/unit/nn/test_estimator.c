@@ -309,7 +309,8 @@ static void it_takes_less_memory_and_none_in_a_step(void **state)
     assert_true(sb_net_macs(&drawn, false) == sb_net_macs(&local, false));
     size_t count = sb_mem_count();
     sampled_loss(&env, &drawn, label, 1, true);
-    sb_net_step(&env, &drawn, &(struct sb_step_rates){{0.1f, 0.9f, 0.0f, 0}, 0.1f, 0.0f});
+    sb_net_step(&env, &drawn,
+                &(struct sb_step_rates){{0.1f, 0.9f, 0.0f, 0}, 0.1f, 0.0f, 0.0f});
     assert_int_equal(sb_mem_count(), count);
     sb_net_fini(&local);
     sb_net_fini(&drawn);

@@ -54,7 +54,8 @@ static sb_status start(struct sb_net *net, const struct training *t,
     return st;
 }
 
-/* A batch of its own each step, and a smaller one at the end, as in an epoch. */
+/* A batch of its own each step, and a smaller one at the end, as in an epoch; gradients are
+ * clipped in every second. */
 static sb_status train(struct sb_net *net, const struct training *t,
                        const struct sb_env *env)
 {
@@ -83,7 +84,8 @@ static sb_status train(struct sb_net *net, const struct training *t,
         if (st != SB_OK)
             return st;
         sb_net_add_kl(env, net, 1e-3f, 0.2f);
-        sb_net_step(env, net, &(struct sb_step_rates){sgd, 0.01f, 0.0f});
+        sb_net_step(env, net,
+                    &(struct sb_step_rates){sgd, 0.01f, 0.0f, step % 2 ? 0.1f : 0.0f});
     }
     return st;
 }

@@ -128,6 +128,9 @@ static void targets_are_not_classes(void **state)
     fit(&classes, NULL, &c);
     assert_value(&few, "model.noise", "per-example");
     assert_value(&classes, "model.noise", "shared");
+    assert_value(&few, "train.clip", "5");
+    assert_value(&many, "train.clip", "5");
+    assert_value(&classes, "train.clip", "0");
     assert_value(&few, "data.validation", "0");
     assert_value(&few, "data.split", "random");
     assert_value(&few, "train.patience", "0");

@@ -52,7 +52,8 @@ static void put_outcomes(const char *path)
 static const char *const runs[][14] = {
     {COMMON, "method.name=sebays", "method.members=2", "data.calibration=0.2",
      "model.noise=shared", NULL},
-    {COMMON, "method.name=sebays", "method.members=2", "model.noise=per-example", NULL},
+    {COMMON, "method.name=sebays", "method.members=2", "model.noise=per-example",
+     "train.clip=0.5", NULL},
     {COMMON, "method.name=edst", "method.members=2", "method.step_on_update=yes",
      "model.noise=shared", NULL},
     {DENSE, "method.name=ltr", "method.members=2", "method.sparsity=0.4",

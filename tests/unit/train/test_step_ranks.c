@@ -103,6 +103,7 @@ static void *train(void *context)
                                     .rows = batches[i],
                                     .sgd = {0.05f, 0.9f, 5e-4f, 1},
                                     .lr_rho = 0.01f,
+                                    .clip = i % 2 ? 0.1f : 0.0f,
                                     .kl_factor = 1e-3f,
                                     .prior_sd = 1.0f,
                                     .rate = i >= 2 ? 0.3 : -1.0,
