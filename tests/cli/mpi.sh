@@ -59,9 +59,10 @@ echo 'int x;' | cc -shared -x c -o other.so - 2>/dev/null &&
 mkdir sebays
 echo 'no library' >sebays/sebays-openmpi.so
 if unshare -m mount -t tmpfs none /proc 2>/dev/null; then
-    unshare -m sh -c 'mount -t tmpfs none /proc && exec "$@"' - "$sebays" train small.ini --mpi \
-        >out 2>err
-    [ "$(cat err)" = 'sebays train: the plugin for the MPI "openmpi" is looked for beside this program or library, and the system does not say where that is; give its path' ] ||
+    # what sanitizers do at the end needs /proc, and they say so
+    ASAN_OPTIONS=detect_leaks=0 unshare -m sh -c 'mount -t tmpfs none /proc && exec "$@"' - \
+        "$sebays" train small.ini --mpi >out 2>err
+    [ "$(grep -v '^==' err)" = 'sebays train: the plugin for the MPI "openmpi" is looked for beside this program or library, and the system does not say where that is; give its path' ] ||
         fault "a plugin of the working directory: $(cat err)"
 else
     echo 'NOT TESTED: plugins without /proc (needs unshare -m)'
