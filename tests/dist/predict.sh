@@ -3,24 +3,9 @@
 # as one writes, in every format; what cannot be right is refused. By hand, with MPICH:
 #
 #     tests/dist/predict.sh $PWD/build/sebays $PWD/tests/tables $PWD/build/sebays-mpich.so mpirun.mpich
-set -u
-sebays=$1 tables=$2 plugin=$3
-shift 3
-[ -e "$plugin" ] || { echo "NOT TESTED: prediction by ranks ($plugin was not built)"; exit 77; }
-command -v "$1" >/dev/null || { echo "NOT TESTED: prediction by ranks ($1)"; exit 77; }
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-unset OMPI_COMM_WORLD_SIZE PMI_SIZE SLURM_STEP_NUM_TASKS SLURM_NTASKS
+what='prediction by ranks'
+. "$(dirname "$0")/job.sh"
 
-fail()
-{
-    echo "FAIL: $*" >&2
-    [ -s err ] && sed 's/^/    /' err >&2
-    exit 1
-}
-
-cp "$tables/iris.csv" iris.csv
 cat >small.ini <<'END'
 [data]
 set = iris.csv

@@ -6,25 +6,10 @@
 # process alone. Jobs that cannot be right are refused with a sentence. By hand:
 #
 #     tests/dist/train.sh $PWD/build/sebays $PWD/tests/tables $PWD/build/sebays-mpich.so mpirun.mpich
-set -u
-sebays=$1 tables=$2 plugin=$3
-shift 3
-[ -e "$plugin" ] || { echo "NOT TESTED: training by ranks ($plugin was not built)"; exit 77; }
-command -v "$1" >/dev/null || { echo "NOT TESTED: training by ranks ($1)"; exit 77; }
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-unset OMPI_COMM_WORLD_SIZE PMI_SIZE SLURM_STEP_NUM_TASKS SLURM_NTASKS
-
-fail()
-{
-    echo "FAIL: $*" >&2
-    [ -s err ] && sed 's/^/    /' err >&2
-    exit 1
-}
+what='training by ranks'
+. "$(dirname "$0")/job.sh"
 
 # A table: 120 rows are batches of 64 and 56, so the last of four shards is smaller, then absent.
-cp "$tables/iris.csv" iris.csv
 cat >table.ini <<'END'
 [data]
 set = iris.csv
