@@ -17,24 +17,9 @@
 #include "base/mem.h"
 #include "nets.h"
 #include "refused.h"
+#include "two_files.h"
 
 static const struct sb_env env = {.kernels = &sb_kernels_scalar, .threads = 1};
-
-static char path[] = "/tmp/sebays-test-XXXXXX";
-static char other[] = "/tmp/sebays-test-XXXXXX";
-
-static int make_paths(void **state)
-{
-    (void)state;
-    int a = mkstemp(path), b = mkstemp(other);
-    return a < 0 || b < 0 || close(a) || close(b) ? -1 : 0;
-}
-
-static int remove_paths(void **state)
-{
-    (void)state;
-    return unlink(path) || unlink(other) ? -1 : 0;
-}
 
 static const char *const names[] = {"T-shirt/top", "caf\xc3\xa9", "c", "d", "e",
                                     "f",           "g",           "h", "i", "\"j\""};

@@ -12,6 +12,7 @@
 
 #include "figures/far.h"
 #include "rewrite.h"
+#include "two_files.h"
 
 enum {
     INPUT = 4,
@@ -20,22 +21,6 @@ enum {
     QUANTILES = 5,
     NUMBERS = 4 + 10 + 6 + 12 + 5
 };
-
-static char path[] = "/tmp/sebays-test-XXXXXX";
-static char other[] = "/tmp/sebays-test-XXXXXX";
-
-static int make_paths(void **state)
-{
-    (void)state;
-    int a = mkstemp(path), b = mkstemp(other);
-    return a < 0 || b < 0 || close(a) || close(b) ? -1 : 0;
-}
-
-static int remove_paths(void **state)
-{
-    (void)state;
-    return unlink(path) || unlink(other) ? -1 : 0;
-}
 
 /* Means are 0.5, factors have 1 on and below the diagonal, quantiles are 1, 2, ... */
 static struct sb_far good(float number[NUMBERS])
@@ -194,8 +179,9 @@ static void memory_is_asked_for_what_is_there(void **state)
 /* ---- damage and memory ---- */
 
 /* Whatever numbers it has, far is one from 0 to 1. */
-static void conclude(const struct sb_far *f)
+static void conclude(const struct sb_model *m)
 {
+    const struct sb_far *f = &m->far;
     const float z[2][FEATURE + 1] = {{0, 0, 0, 0}, {1e30f, -1e30f, 3, -7}};
     for (int k = 0; k < 2 && f->members == MEMBERS; k++) {
         float away[1 + MEMBERS], far;
@@ -209,27 +195,9 @@ static void conclude(const struct sb_far *f)
 static void every_truncation_and_flipped_bit_is_survived(void **state)
 {
     (void)state;
-    struct sb_map map;
-    struct sb_model m;
     write_model("mlp-3");
-    assert_int_equal(sb_map_open(&map, path), SB_OK);
-    size_t live = sb_mem_live();
-    unsigned char *bytes = sb_malloc(map.size, 1);
-    memcpy(bytes, map.data, map.size);
-    for (size_t size = 0; size < map.size; size++)
-        assert_int_equal(sb_model_read_bytes(&m, "m", bytes, size), SB_EFORMAT);
-    for (size_t bit = 0; bit < 8 * map.size; bit++) {
-        bytes[bit / 8] ^= (unsigned char)(1u << bit % 8);
-        sb_status st = sb_model_read_bytes(&m, "m", bytes, map.size);
-        assert_true(st == SB_OK || st == SB_EFORMAT);
-        if (st == SB_OK)
-            conclude(&m.far);
-        sb_model_fini(&m);
-        bytes[bit / 8] ^= (unsigned char)(1u << bit % 8);
-    }
-    sb_free(bytes);
-    assert_int_equal(sb_mem_live(), live);
-    sb_map_close(&map);
+    survive_truncations(path);
+    survive_flipped_bits(path, conclude);
 }
 
 static void every_failed_allocation_is_survived(void **state)

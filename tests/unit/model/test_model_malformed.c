@@ -15,22 +15,7 @@
 
 #include "base/mem.h"
 #include "rewrite.h"
-
-static char path[] = "/tmp/sebays-test-XXXXXX";
-static char other[] = "/tmp/sebays-test-XXXXXX";
-
-static int make_paths(void **state)
-{
-    (void)state;
-    int a = mkstemp(path), b = mkstemp(other);
-    return a < 0 || b < 0 || close(a) || close(b) ? -1 : 0;
-}
-
-static int remove_paths(void **state)
-{
-    (void)state;
-    return unlink(path) || unlink(other) ? -1 : 0;
-}
+#include "two_files.h"
 
 /* One member; layer `0` has 2 of 576 weights, layer `2` all of its 30. */
 static void write_small(void)
@@ -266,44 +251,15 @@ static void memory_is_asked_for_what_is_there(void **state)
 static void every_truncation_is_refused(void **state)
 {
     (void)state;
-    struct sb_map map;
-    struct sb_model m;
     write_small();
-    assert_int_equal(sb_map_open(&map, path), SB_OK);
-    for (size_t size = 0; size < map.size; size++) {
-        unsigned char *part = sb_malloc(size, 1);
-        memcpy(part, map.data, size);
-        assert_int_equal(sb_model_read_bytes(&m, "m", part, size), SB_EFORMAT);
-        assert_int_equal(sb_model_map_bytes(&m, "m", part, size), SB_EFORMAT);
-        sb_free(part);
-    }
-    assert_int_equal(sb_model_read_bytes(&m, "m", map.data, map.size), SB_OK);
-    sb_model_fini(&m);
-    sb_map_close(&map);
+    survive_truncations(path);
 }
 
-/* A flipped bit gives a model or a sentence. */
 static void every_flipped_bit_is_survived(void **state)
 {
     (void)state;
-    struct sb_map map;
-    struct sb_model m;
     write_small();
-    size_t live = sb_mem_live();
-    assert_int_equal(sb_map_open(&map, path), SB_OK);
-    unsigned char *bytes = sb_malloc(map.size, 1);
-    memcpy(bytes, map.data, map.size);
-    for (size_t bit = 0; bit < 8 * map.size; bit++) {
-        bytes[bit / 8] ^= (unsigned char)(1u << bit % 8);
-        sb_status st = sb_model_read_bytes(&m, "m", bytes, map.size);
-        assert_true(st == SB_OK || st == SB_EFORMAT);
-        assert_true(st == SB_OK || strncmp(sb_message(), "m: ", 3) == 0);
-        sb_model_fini(&m);
-        bytes[bit / 8] ^= (unsigned char)(1u << bit % 8);
-    }
-    sb_free(bytes);
-    sb_map_close(&map);
-    assert_int_equal(sb_mem_live(), live);
+    survive_flipped_bits(path, NULL);
 }
 
 /* ---- memory ---- */

@@ -126,4 +126,47 @@ static inline void read_refused(const char *file, const char *sentence)
     assert_int_equal(sb_mem_live(), live);
 }
 
+/* However much of it is there, in memory that ends where it does. */
+static inline void survive_truncations(const char *file)
+{
+    struct sb_map map;
+    struct sb_model m;
+    assert_int_equal(sb_map_open(&map, file), SB_OK);
+    for (size_t size = 0; size < map.size; size++) {
+        unsigned char *part = sb_malloc(size, 1);
+        memcpy(part, map.data, size);
+        assert_int_equal(sb_model_read_bytes(&m, "m", part, size), SB_EFORMAT);
+        assert_int_equal(sb_model_map_bytes(&m, "m", part, size), SB_EFORMAT);
+        sb_free(part);
+    }
+    assert_int_equal(sb_model_read_bytes(&m, "m", map.data, map.size), SB_OK);
+    sb_model_fini(&m);
+    sb_map_close(&map);
+}
+
+/* A flipped bit gives a model, which check (if not NULL) looks at, or a sentence. */
+static inline void survive_flipped_bits(const char *file,
+                                        void (*check)(const struct sb_model *m))
+{
+    struct sb_map map;
+    struct sb_model m;
+    size_t live = sb_mem_live();
+    assert_int_equal(sb_map_open(&map, file), SB_OK);
+    unsigned char *bytes = sb_malloc(map.size, 1);
+    memcpy(bytes, map.data, map.size);
+    for (size_t bit = 0; bit < 8 * map.size; bit++) {
+        bytes[bit / 8] ^= (unsigned char)(1u << bit % 8);
+        sb_status st = sb_model_read_bytes(&m, "m", bytes, map.size);
+        assert_true(st == SB_OK || st == SB_EFORMAT);
+        assert_true(st == SB_OK || strncmp(sb_message(), "m: ", 3) == 0);
+        if (st == SB_OK && check)
+            check(&m);
+        sb_model_fini(&m);
+        bytes[bit / 8] ^= (unsigned char)(1u << bit % 8);
+    }
+    sb_free(bytes);
+    sb_map_close(&map);
+    assert_int_equal(sb_mem_live(), live);
+}
+
 #endif
