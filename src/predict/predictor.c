@@ -77,8 +77,8 @@ static size_t all_answers(const struct sb_predictor *p)
     return (size_t)p->at_once * sb_model_answers(&p->model->info) * p->model->members;
 }
 
-/* The same with their places' distances. */
-static size_t room_of(const struct sb_predictor *p)
+/* Floats of them, and of the distances of all places. */
+static size_t buffer_floats(const struct sb_predictor *p)
 {
     return all_answers(p) + (size_t)p->at_once * (1 + p->model->members);
 }
@@ -88,7 +88,7 @@ static sb_status init_buffers(const struct sb_predictor *p, struct sb_predict_wo
     const struct sb_model *m = p->model;
     size_t batch = (size_t)p->at_once * sb_model_answers(&m->info);
     w->draw = sb_malloc(batch, sizeof *w->draw);
-    w->prob = sb_malloc(room_of(p), sizeof *w->prob);
+    w->prob = sb_malloc(buffer_floats(p), sizeof *w->prob);
     w->member = sb_malloc(m->members, 3 * sizeof *w->member);
     w->bad = sb_malloc((size_t)p->at_once + SB_MAX_LANES, 1); /* or the bands of one */
     if (!w->draw || !w->prob || !w->member || !w->bad)
@@ -126,7 +126,7 @@ static sb_status init_workers(struct sb_predictor *p, bool single)
 {
     sb_status st = SB_OK;
     p->worker = sb_calloc(p->workers, sizeof *p->worker);
-    p->shared_prob = sb_malloc(room_of(p), p->workers * sizeof(float));
+    p->shared_prob = sb_malloc(buffer_floats(p), p->workers * sizeof(float));
     if (!p->worker || !p->shared_prob)
         return sb_fail(SB_ENOMEM, "no memory for %u workers", p->workers);
     for (uint32_t i = 0; i < p->workers && st == SB_OK; i++) {
@@ -410,7 +410,7 @@ static sb_status conclude(const struct batch *b, struct sb_predict_worker *w,
 /* All members' answers to a chunk that is shared. */
 static float *shared_prob(const struct batch *b, size_t chunk)
 {
-    return b->p->shared_prob + (chunk - b->whole) * room_of(b->p);
+    return b->p->shared_prob + (chunk - b->whole) * buffer_floats(b->p);
 }
 
 static void run_task(void *context, size_t task, int worker)

@@ -169,16 +169,6 @@ static void fit_method(struct sb_recipe *r, const struct suit *s, uint32_t steps
         m->rate_decay = SB_CONFIG_DECAY_COSINE;
 }
 
-/* Patience ends a phase of one rate: there must be some, and a validation part. */
-static bool may_be_patient(const struct sb_recipe *r)
-{
-    const struct sb_config_train *t = &r->config.train;
-    return r->config.data.validation > 0 && t->milestones.count == 0 &&
-           t->lr_shape == SB_CONFIG_STEPS && !t->trajectory &&
-           (r->method->schedule != SB_SCHEDULE_SEQUENTIAL ||
-            r->method->support != SB_SUPPORT_DENSE);
-}
-
 /* A variance that is learned divides the gradient of its mean: where a target has no noise
  * a single step could throw a member far off. */
 static void fit_train(struct sb_recipe *r, const struct sb_facts *f, const struct suit *s)
@@ -195,7 +185,10 @@ static void fit_train(struct sb_recipe *r, const struct sb_facts *f, const struc
     if (sb_recipe_close(r, &t->choose))
         t->choose = SB_CONFIG_BY_NLL;
     if (sb_recipe_close(r, &t->patience))
-        t->patience = may_be_patient(r) ? s->patience : 0;
+        t->patience = r->config.data.validation > 0 && !t->trajectory &&
+                              sb_recipe_has_phases(r->method, t)
+                          ? s->patience
+                          : 0;
 }
 
 static void fit_rows(struct sb_recipe *r, const struct sb_facts *f)
@@ -217,22 +210,12 @@ static void fit_rows(struct sb_recipe *r, const struct sb_facts *f)
 
 /* ---- all kinds -------------------------------------------------------------------------- */
 
-/* The option table's words are what images get; these need one. */
-static void fit_images(struct sb_recipe *r, const struct sb_facts *f)
+/* The option table's words are what images get; this one needs a word. */
+static void fit_images(struct sb_recipe *r)
 {
-    (void)f;
-    r->config.train.choose = sb_recipe_close(r, &r->config.train.choose)
-                                 ? SB_CONFIG_BY_ACCURACY
-                                 : r->config.train.choose;
+    if (sb_recipe_close(r, &r->config.train.choose))
+        r->config.train.choose = SB_CONFIG_BY_ACCURACY;
 }
-
-static const struct kind {
-    bool table;
-    void (*fit)(struct sb_recipe *r, const struct sb_facts *f);
-} kinds[] = {
-    {true, fit_rows},
-    {false, fit_images},
-};
 
 sb_status sb_recipe_fit(struct sb_recipe *r, const struct sb_facts *f)
 {
@@ -241,9 +224,10 @@ sb_status sb_recipe_fit(struct sb_recipe *r, const struct sb_facts *f)
         [SB_HOLDOUT_STRATIFIED] = SB_CONFIG_STRATIFIED,
         [SB_HOLDOUT_RANDOM] = SB_CONFIG_RANDOM,
     };
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (kinds[i].table == f->table)
-            kinds[i].fit(r, f);
+    if (f->table)
+        fit_rows(r, f);
+    else
+        fit_images(r);
     if (sb_recipe_close(r, &r->config.data.split))
         r->config.data.split = split[f->usual];
     memset(r->open, 0, sizeof r->open);

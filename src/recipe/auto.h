@@ -8,8 +8,7 @@
  *     rows of a table, classes a small network, an epoch's steps by the number of rows
  *     ..., continuous targets  a narrower one, far more and smaller steps, noise by example
  *
- * A further kind of data is a further row of the table in auto.c. The numbers there come
- * from validation parts of real tables; docs/tables.md says which.
+ * The numbers in auto.c come from validation parts of real tables; docs/tables.md says which.
  */
 #ifndef SB_RECIPE_AUTO_H
 #define SB_RECIPE_AUTO_H
@@ -21,9 +20,7 @@
 /* What is known of the data before it is split into training and validation. */
 struct sb_facts {
     bool table;            /* rows, not images */
-    bool grouped;          /* rows of a group stay together */
     uint32_t rows;         /* that are trained or validated on */
-    uint32_t columns;      /* of a table: inputs */
     uint32_t classes;      /* 0: none */
     enum sb_holdout usual; /* how such a set is split (sb_indices_usual) */
 };

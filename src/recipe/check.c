@@ -139,12 +139,17 @@ static sb_status check_milestones(const struct sb_method *row,
     return SB_OK;
 }
 
+bool sb_recipe_has_phases(const struct sb_method *row, const struct sb_config_train *t)
+{
+    bool cycles =
+        row->schedule == SB_SCHEDULE_SEQUENTIAL && row->support == SB_SUPPORT_DENSE;
+    return t->milestones.count == 0 && t->lr_shape == SB_CONFIG_STEPS && !cycles;
+}
+
 /* Patience compares figures on the validation part, within phases of one learning rate. */
 static sb_status check_patience(const struct sb_method *row, const struct sb_config *c)
 {
     const struct sb_config_train *t = &c->train;
-    bool cycles =
-        row->schedule == SB_SCHEDULE_SEQUENTIAL && row->support == SB_SUPPORT_DENSE;
     if (t->patience == 0)
         return SB_OK;
     if (c->data.validation == 0)
@@ -154,7 +159,7 @@ static sb_status check_patience(const struct sb_method *row, const struct sb_con
             "0) nothing tells whether a phase improves; give one, or leave it "
             "out",
             t->patience);
-    if (t->milestones.count > 0 || t->lr_shape == SB_CONFIG_COSINE || cycles)
+    if (!sb_recipe_has_phases(row, t))
         return sb_fail(SB_EARG,
                        "train.patience = %u: it ends phases of one learning rate; with "
                        "milestones or a cosine there are none; leave it out",

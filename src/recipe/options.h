@@ -126,6 +126,9 @@ sb_status sb_option_find(const char *name, const struct sb_option **out);
 /* The checks of sb_recipe_resolve that take more than one option. */
 sb_status sb_recipe_check(const struct sb_recipe *r);
 
+/* Whether stages consist of parts with one learning rate: what patience can end. */
+bool sb_recipe_has_phases(const struct sb_method *row, const struct sb_config_train *t);
+
 /* Numbers that are as large as others allow. */
 void sb_recipe_limit(struct sb_recipe *r);
 

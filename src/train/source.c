@@ -242,9 +242,7 @@ sb_status sb_source_begin(struct sb_source *s, const struct sb_env *env,
     uint32_t rows = s->whole ? s->rests : s->train.n, limit = c->train.limit;
     *facts = (struct sb_facts){
         .table = sb_dataset_tabular(&s->train),
-        .grouped = s->train.groups != NULL,
         .rows = limit > 0 && limit < rows ? limit : rows,
-        .columns = s->train.channels,
         .classes = s->train.classes,
         .usual = sb_indices_usual(&s->train),
     };

@@ -176,7 +176,7 @@ sb_status sb_train_step(const struct sb_env *env, struct sb_net *n,
     sb_net_set_input(n, x);
     if (o->rows > 0)
         sb_net_set_rows(n, o->rows);
-    pass.image = n->shards.first * n->shards.width;
+    pass.image = sb_shards_row(&n->shards);
     sb_status st = sb_net_forward(env, n, &pass);
     if (st == SB_OK)
         st = sb_net_loss(env, n, truth, loss);

@@ -18,7 +18,6 @@ static struct sb_facts table_of(uint32_t rows)
 {
     return (struct sb_facts){.table = true,
                              .rows = rows,
-                             .columns = 5,
                              .classes = 3,
                              .usual = SB_HOLDOUT_STRATIFIED};
 }
@@ -111,7 +110,7 @@ static void tables_go_by_their_rows(void **state)
 static struct sb_facts outcomes_of(uint32_t rows)
 {
     return (struct sb_facts){
-        .table = true, .rows = rows, .columns = 5, .usual = SB_HOLDOUT_RANDOM};
+        .table = true, .rows = rows, .usual = SB_HOLDOUT_RANDOM};
 }
 
 /* Continuous targets have numbers of their own; a few rows are not seen without end. */
