@@ -54,7 +54,7 @@ static inline uint32_t sb_shards_rows(const struct sb_shards *s, uint32_t here)
 /* The number of the first row here. */
 static inline uint32_t sb_shards_row(const struct sb_shards *s)
 {
-    return s ? s->first * s->width : 0;
+    return s->first * s->width;
 }
 
 /* The rows of the i-th shard here, in a's memory. */

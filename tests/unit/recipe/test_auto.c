@@ -16,10 +16,8 @@ static const struct sb_facts images = {
 
 static struct sb_facts table_of(uint32_t rows)
 {
-    return (struct sb_facts){.table = true,
-                             .rows = rows,
-                             .classes = 3,
-                             .usual = SB_HOLDOUT_STRATIFIED};
+    return (struct sb_facts){
+        .table = true, .rows = rows, .classes = 3, .usual = SB_HOLDOUT_STRATIFIED};
 }
 
 /* A resolved recipe with these assignments, NULL last. */
@@ -109,8 +107,7 @@ static void tables_go_by_their_rows(void **state)
 
 static struct sb_facts outcomes_of(uint32_t rows)
 {
-    return (struct sb_facts){
-        .table = true, .rows = rows, .usual = SB_HOLDOUT_RANDOM};
+    return (struct sb_facts){.table = true, .rows = rows, .usual = SB_HOLDOUT_RANDOM};
 }
 
 /* Continuous targets have numbers of their own; a few rows are not seen without end. */
