@@ -33,22 +33,23 @@ struct suit {
     uint32_t batch_least, batch_most;
     uint32_t explore, exploit, anneal; /* anneal 0: as long as exploration */
     uint32_t members, patience;
-    double lr;
+    double lr, rho; /* rho: of a weight's first deviation */
 };
 
 /* Classes: few rows are soon learned by heart, by many steps that is. */
 static const struct suit of_classes[] = {
-    {FEW, "mlp-128-64", SB_CONFIG_STANDARD, 16, 256, 64, 32, 0, 8, 5, 0.05},
-    {MANY, "mlp-128-64", SB_CONFIG_PIECES, 16, 256, 960, 480, 0, 8, 5, 0.05},
-    {0, "mlp-256-128", SB_CONFIG_PIECES, 16, 256, 960, 480, 0, 3, 5, 0.05},
+    {FEW, "mlp-128-64", SB_CONFIG_STANDARD, 16, 256, 64, 32, 0, 8, 5, 0.05, -3},
+    {MANY, "mlp-128-64", SB_CONFIG_PIECES, 16, 256, 960, 480, 0, 8, 5, 0.05, -3},
+    {0, "mlp-256-128", SB_CONFIG_PIECES, 16, 256, 960, 480, 0, 3, 5, 0.05, -3},
 };
 
 /* Continuous targets: narrow networks and many small steps, since a target may be known to a
- * thousandth; few rows need the prior from the start. */
+ * thousandth; few rows need the prior from the start, and many leave weights less spread than
+ * the steps could bring about from -3. */
 static const struct suit of_targets[] = {
-    {FEW, "mlp-50-50", SB_CONFIG_STANDARD, 32, 32, 5000, 1000, 3000, 16, 30, 0.01},
-    {MANY, "mlp-64-64", SB_CONFIG_STANDARD, 64, 64, 15000, 3000, 50000, 8, 30, 0.02},
-    {0, "mlp-128-64", SB_CONFIG_STANDARD, 64, 256, 15000, 3000, 50000, 3, 10, 0.02},
+    {FEW, "mlp-50-50", SB_CONFIG_STANDARD, 32, 32, 5000, 1000, 3000, 16, 30, 0.01, -3},
+    {MANY, "mlp-64-64", SB_CONFIG_STANDARD, 64, 64, 15000, 3000, 50000, 8, 30, 0.02, -3},
+    {0, "mlp-64-64", SB_CONFIG_STANDARD, 64, 256, 15000, 3000, 50000, 3, 10, 0.02, -4},
 };
 
 static bool regresses(const struct sb_facts *f)
@@ -158,7 +159,7 @@ static void fit_method(struct sb_recipe *r, const struct suit *s, uint32_t steps
     if (sb_recipe_close(r, &m->prior_variance))
         m->prior_variance = 0.5;
     if (sb_recipe_close(r, &m->rho_init))
-        m->rho_init = -3;
+        m->rho_init = s->rho;
     if (sb_recipe_close(r, &m->kl_anneal_epochs) &&
         !implies(r->method, "method.kl_anneal_epochs"))
         m->kl_anneal_epochs =
