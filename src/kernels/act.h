@@ -20,6 +20,10 @@
  * of a plane, are zero. What a convolution sees from eight pixels of a row is then one piece
  * of memory, a few rows of all channels, and is read where it is. Only sparse products write
  * such an act (if they land, see sparse_parts.h) and read it.
+ *
+ * An act with a scale and a shift is a norm with a ReLU that nobody stores: its data are the
+ * norm's input x, and who reads it takes relu(scale x + shift) for x, with the bits that
+ * storing it would give. Only products on planes of more than a pixel and max pooling do.
  */
 #ifndef SB_KERNELS_ACT_H
 #define SB_KERNELS_ACT_H
@@ -47,6 +51,9 @@ struct sb_act {
     size_t block; /* floats from one block of images to the next */
     float *data;  /* the first pixel, sb_act_lead floats into its memory; owned if made by
                    * sb_act_init */
+    const float *scale,
+        *shift; /* [channels] of a norm that is made by who reads it; NULL:
+                                 * data are read as they are */
 };
 
 /* Fills in the shape, for kernels with that many lanes; data stays NULL. SB_EARG for lanes
@@ -103,6 +110,17 @@ static inline float *sb_act_pixel(const struct sb_act *a, uint32_t block, uint32
     float *at = a->data + block * a->block + row * a->pitch;
     return a->sliced ? at + col / SB_SLICE * a->slice + col % SB_SLICE * (size_t)a->lanes
                      : at + col * (size_t)a->lanes;
+}
+
+/* Scale and shift of a channel, in affine; NULL: there are none. */
+static inline const float *sb_act_affine(const struct sb_act *a, uint32_t channel,
+                                         float affine[2])
+{
+    if (!a->scale)
+        return NULL;
+    affine[0] = a->scale[channel];
+    affine[1] = a->shift[channel];
+    return affine;
 }
 
 /* The first pixel of image n; the next one is `lanes` floats further on. */

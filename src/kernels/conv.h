@@ -52,6 +52,12 @@ static inline uint32_t sb_conv_weights(const struct sb_conv *c)
     return c->out * sb_conv_cols(c);
 }
 
+/* Whether what goes in and what comes out are planes of more than a pixel. */
+static inline bool sb_conv_has_planes(const struct sb_conv *c)
+{
+    return c->height * c->width > 1 && c->out_height * c->out_width > 1;
+}
+
 /* The first pixel that taps of this phase (tap mod stride) reach. */
 static inline uint32_t sb_conv_phase_origin(uint32_t stride, uint32_t pad, uint32_t phase)
 {

@@ -181,6 +181,8 @@ static void see_piece(struct chunk *k, uint32_t block, uint32_t blocks, uint32_t
             .row = row,
             .channel = k->channel,
             .channel_end = k->channel_end,
+            .scale = x->scale,
+            .shift = x->shift,
         };
         g->env->kernels->pack(&w, k->strip + b * one);
         for (uint32_t r = 0; r < rows; r++) {

@@ -273,6 +273,7 @@ struct gradient {
     const struct sb_kernels *k;
     float *mean, *var, *dx;
     const float *x;
+    const float *affine; /* that makes a norm of x, or NULL */
     size_t lanes;
     int add;
 };
@@ -281,7 +282,7 @@ static inline void gradient_piece(void *context, size_t at, size_t v, size_t n)
 {
     const struct gradient *g = context;
     size_t from = v * g->lanes;
-    g->k->input_gradient(g->dx + at, g->mean + from, g->x ? g->x + at : NULL,
+    g->k->input_gradient(g->dx + at, g->mean + from, g->x ? g->x + at : NULL, g->affine,
                          g->var ? g->var + from : NULL, n, g->add);
 }
 
@@ -301,6 +302,9 @@ void sb_epilogue_gradient(const struct sb_env *env, const struct sb_side *to,
             for_pieces(to, box, x, row + AHEAD, ask_piece, &asked);
         g.mean = s->mean + (row - s->row) * n;
         g.var = s->var ? s->var + (row - s->row) * n : NULL;
+        uint32_t channel = row / to->phases;
+        float affine[2];
+        g.affine = s->var ? sb_act_affine(x, channel, affine) : NULL;
         for_pieces(to, box, dx, row, gradient_piece, &g);
     }
 }

@@ -28,6 +28,7 @@ struct sb_window {
     uint32_t blocks;               /* image blocks there are, up to tile->blocks */
     uint32_t row, col;             /* the tile's place in the grid */
     uint32_t channel, channel_end; /* what to pack */
+    const float *scale, *shift; /* [channels] pack relu(pixel * scale + shift); or NULL */
 };
 
 /* Where finished sums go, and what happens to them on the way, in this order; a pointer
@@ -132,7 +133,8 @@ struct sb_kernels {
         *narrow; /* of 16 lanes: the same with 8, for few images; of 8: NULL */
 
     /* -- sparse products over a strip -- */
-    /* strip = the window's pixels, zero outside the plane and for absent image blocks */
+    /* strip = the window's pixels or what its scale and shift make of them, zero outside the
+     * plane and for absent image blocks */
     void (*pack)(const struct sb_window *w, float *strip);
     /* acc[row][group][4 vectors] += weight[k] * strip[off[k] + group ...] over each run;
      * see sb_runs for where sums begin and end */
@@ -172,9 +174,10 @@ struct sb_kernels {
     void (*square)(float *x, size_t n);                   /* x = x^2 */
     void (*multiply)(float *a, const float *b, size_t n); /* a *= b */
     void (*add)(float *a, const float *b, size_t n);      /* a += b */
-    /* dx = mean, with var mean + 2 x var; add: dx += that. What is NULL is var and x */
-    void (*input_gradient)(float *dx, const float *mean, const float *x, const float *var,
-                           size_t n, int add);
+    /* dx = mean, with var mean + 2 x var; add: dx += that. What is NULL is var and x. With
+     * affine x is relu(x * affine[0] + affine[1]) */
+    void (*input_gradient)(float *dx, const float *mean, const float *x,
+                           const float *affine, const float *var, size_t n, int add);
     void (*relu)(float *y, const float *x, size_t n);           /* y may be x */
     void (*relu_gradient)(float *dy, const float *y, size_t n); /* dy = 0 where y <= 0 */
 
@@ -191,11 +194,12 @@ struct sb_kernels {
     void (*norm_gradient)(const struct sb_norm_plane *p, const float *abc,
                           const int32_t *lane_mask, float *dx, float *keep, int add);
 
-    /* -- pooling, one plane of one image block -- */
-    void (*max_pool)(const float *x, uint32_t height, uint32_t width, uint32_t size,
-                     float *y);
-    void (*max_pool_gradient)(const float *x, const float *y, const float *dy,
-                              uint32_t height, uint32_t width, uint32_t size, float *dx);
+    /* -- pooling, one plane of one image block; affine as above, or NULL -- */
+    void (*max_pool)(const float *x, const float *affine, uint32_t height, uint32_t width,
+                     uint32_t size, float *y);
+    void (*max_pool_gradient)(const float *x, const float *affine, const float *y,
+                              const float *dy, uint32_t height, uint32_t width,
+                              uint32_t size, float *dx);
     void (*mean_pool)(const float *x, size_t n, float *y); /* y = mean of n vectors */
     void (*mean_pool_gradient)(const float *dy, size_t n, float *dx); /* dx = dy / n */
 

@@ -79,29 +79,42 @@ static void add(float *a, const float *b, size_t n)
         vf_store(a + i, vf_load(a + i) + vf_load(b + i));
 }
 
+/* A pixel, or with affine what a norm and its ReLU make of it. */
+SB_INLINE vf seen(const float *x, const float *affine)
+{
+    return affine ? vf_relu(vf_fma(vf_load(x), vf_set(affine[0]), vf_set(affine[1])))
+                  : vf_load(x);
+}
+
 SB_INLINE void input_gradient_by(float *dx, const float *mean, const float *x,
-                                 const float *var, size_t n, const bool both,
-                                 const bool add)
+                                 const float *affine, const float *var, size_t n,
+                                 const bool both, const bool add)
 {
     for (size_t i = 0; i < VF_LANES * n; i += VF_LANES) {
         vf d = vf_load(mean + i);
-        if (both)
-            d = vf_fma(vf_load(x + i) + vf_load(x + i), vf_load(var + i), d);
+        if (both) {
+            vf z = seen(x + i, affine);
+            d = vf_fma(z + z, vf_load(var + i), d);
+        }
         vf_store(dx + i, add ? vf_load(dx + i) + d : d);
     }
 }
 
-static void input_gradient(float *dx, const float *mean, const float *x, const float *var,
-                           size_t n, int add)
+static void input_gradient(float *dx, const float *mean, const float *x,
+                           const float *affine, const float *var, size_t n, int add)
 {
-    if (var && add)
-        input_gradient_by(dx, mean, x, var, n, true, true);
+    if (var && affine && add)
+        input_gradient_by(dx, mean, x, affine, var, n, true, true);
+    else if (var && affine)
+        input_gradient_by(dx, mean, x, affine, var, n, true, false);
+    else if (var && add)
+        input_gradient_by(dx, mean, x, NULL, var, n, true, true);
     else if (var)
-        input_gradient_by(dx, mean, x, var, n, true, false);
+        input_gradient_by(dx, mean, x, NULL, var, n, true, false);
     else if (add)
-        input_gradient_by(dx, mean, NULL, NULL, n, false, true);
+        input_gradient_by(dx, mean, NULL, NULL, NULL, n, false, true);
     else
-        input_gradient_by(dx, mean, NULL, NULL, n, false, false);
+        input_gradient_by(dx, mean, NULL, NULL, NULL, n, false, false);
 }
 
 static void relu(float *y, const float *x, size_t n)
@@ -276,26 +289,39 @@ SB_INLINE vf larger(vf a, vf b)
     return vf_pick((b <= a) | (a != a), a, b);
 }
 
-static void max_pool(const float *x, uint32_t height, uint32_t width, uint32_t size,
-                     float *y)
+SB_INLINE void max_pool_by(const float *x, const float *affine, uint32_t height,
+                           uint32_t width, const uint32_t size, float *y)
 {
     for (uint32_t i = 0; i + size <= height; i += size)
         for (uint32_t j = 0; j + size <= width; j += size, y += VF_LANES) {
-            vf best = vf_load(x + ((size_t)i * width + j) * VF_LANES);
+            vf best = seen(x + ((size_t)i * width + j) * VF_LANES, affine);
             for (uint32_t k = 1; k < size * size; k++) {
-                vf z = vf_load(x + ((size_t)(i + k / size) * width + j + k % size) *
-                                       VF_LANES);
-                best = larger(best, z);
+                size_t at = ((size_t)(i + k / size) * width + j + k % size) * VF_LANES;
+                best = larger(best, seen(x + at, affine));
             }
             vf_store(y, best);
         }
 }
 
-/* The gradient goes to the first maximum of a window, row by row. */
-static void max_pool_gradient(const float *x, const float *y, const float *dy,
-                              uint32_t height, uint32_t width, uint32_t size, float *dx)
+/* Windows of 2, which all networks have, unrolled. */
+static void max_pool(const float *x, const float *affine, uint32_t height, uint32_t width,
+                     uint32_t size, float *y)
 {
-    memset(dx, 0, (size_t)height * width * VF_LANES * sizeof(float));
+    if (size == 2 && affine)
+        max_pool_by(x, affine, height, width, 2, y);
+    else if (size == 2)
+        max_pool_by(x, NULL, height, width, 2, y);
+    else
+        max_pool_by(x, affine, height, width, size, y);
+}
+
+/* The gradient goes to the first maximum of a window, row by row. */
+SB_INLINE void max_pool_gradient_by(const float *x, const float *affine, const float *y,
+                                    const float *dy, uint32_t height, uint32_t width,
+                                    const uint32_t size, float *dx)
+{
+    if (height % size || width % size) /* else every pixel is in a window */
+        memset(dx, 0, (size_t)height * width * VF_LANES * sizeof(float));
     for (uint32_t i = 0; i + size <= height; i += size)
         for (uint32_t j = 0; j + size <= width;
              j += size, y += VF_LANES, dy += VF_LANES) {
@@ -303,11 +329,23 @@ static void max_pool_gradient(const float *x, const float *y, const float *dy,
             vf best = vf_load(y), d = vf_load(dy);
             for (uint32_t k = 0; k < size * size; k++) {
                 size_t at = ((size_t)(i + k / size) * width + j + k % size) * VF_LANES;
-                vi here = open & (vf_load(x + at) == best);
+                vi here = open & (seen(x + at, affine) == best);
                 vf_store(dx + at, (vf)((vi)d & here));
                 open &= ~here;
             }
         }
+}
+
+static void max_pool_gradient(const float *x, const float *affine, const float *y,
+                              const float *dy, uint32_t height, uint32_t width,
+                              uint32_t size, float *dx)
+{
+    if (size == 2 && affine)
+        max_pool_gradient_by(x, affine, y, dy, height, width, 2, dx);
+    else if (size == 2)
+        max_pool_gradient_by(x, NULL, y, dy, height, width, 2, dx);
+    else
+        max_pool_gradient_by(x, affine, y, dy, height, width, size, dx);
 }
 
 static void mean_pool(const float *x, size_t n, float *y)

@@ -13,7 +13,7 @@ struct norm_job {
     const struct sb_env *env;
     const struct sb_norm *n;
     const struct sb_act *x, *residual;
-    struct sb_act *y;
+    struct sb_act *y; /* NULL: the result is not stored */
     int flags, training;
     const struct sb_norm_backward *b;
     double *own; /* [channels][subtrees here][2] where others have some of the batch */
@@ -167,6 +167,11 @@ static void normalise_channel(void *context, size_t chunk, int worker)
     if (j->training)
         batch_moments(j, c);
     affine_of(n, c, j->training, &scale, &shift);
+    if (!j->y) {
+        n->scale[c] = scale;
+        n->shift[c] = shift;
+        return;
+    }
     for (uint32_t b = 0; b < j->x->blocks; b++)
         j->env->kernels->normalise(sb_act_plane(j->x, b, c),
                                    j->residual ? sb_act_plane(j->residual, b, c) : NULL,
@@ -206,6 +211,13 @@ sb_status sb_norm_infer(const struct sb_env *env, const struct sb_norm *n,
 {
     struct norm_job j = {
         .env = env, .n = n, .x = x, .residual = residual, .y = y, .flags = flags};
+    return forward(&j);
+}
+
+sb_status sb_norm_prepare(const struct sb_env *env, struct sb_norm *n,
+                          const struct sb_act *x, int training)
+{
+    struct norm_job j = {.env = env, .n = n, .x = x, .training = training};
     return forward(&j);
 }
 

@@ -6,7 +6,7 @@
  *     inference  the same with the running averages
  *
  * A chunk is one channel: its planes are read for the sums and again, from cache, for the
- * result. Sums are taken about the channel's running mean, which every process that holds
+ * result. A result that nobody stores (act.h) is a scale and a shift of each channel. Sums are taken about the channel's running mean, which every process that holds
  * some of the batch knows, so that float partial sums do not cancel, and added up in double,
  * see partials.h and shards.h. Padding lanes do not count.
  */
@@ -28,7 +28,8 @@ struct sb_norm {
     float *gamma, *beta;               /* [channels] */
     float *running_mean, *running_var; /* [channels] */
     float *mean, *inv_sd;              /* [channels] of the last training batch */
-    const struct sb_shards *shards;    /* of the batch; NULL: its rows are one */
+    float *scale, *shift; /* [channels] of the last result that was not stored */
+    const struct sb_shards *shards; /* of the batch; NULL: its rows are one */
 };
 
 enum { SB_NORM_RELU = 1 };
@@ -40,6 +41,11 @@ sb_status sb_norm_train(const struct sb_env *env, struct sb_norm *n,
 sb_status sb_norm_infer(const struct sb_env *env, const struct sb_norm *n,
                         const struct sb_act *x, const struct sb_act *residual,
                         struct sb_act *y, int flags);
+
+/* As sb_norm_train or, without training, sb_norm_infer, but leaves the result to who reads
+ * it, who needs x, n->scale and n->shift. */
+sb_status sb_norm_prepare(const struct sb_env *env, struct sb_norm *n,
+                          const struct sb_act *x, int training);
 
 /* What sb_norm_infer multiplies with and then adds: [channels] each. */
 void sb_norm_affine(const struct sb_norm *n, float *scale, float *shift);

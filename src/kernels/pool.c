@@ -17,21 +17,28 @@ static float *plane(const struct sb_act *a, size_t chunk)
                         (uint32_t)(chunk % a->channels));
 }
 
+static const float *affine_of(const struct sb_act *a, size_t chunk, float affine[2])
+{
+    return sb_act_affine(a, (uint32_t)(chunk % a->channels), affine);
+}
+
 static void max_chunk(void *context, size_t chunk, int worker)
 {
     (void)worker;
     const struct pool_job *j = context;
-    j->env->kernels->max_pool(plane(j->x, chunk), j->x->height, j->x->width, j->size,
-                              plane(j->out, chunk));
+    float affine[2];
+    j->env->kernels->max_pool(plane(j->x, chunk), affine_of(j->x, chunk, affine),
+                              j->x->height, j->x->width, j->size, plane(j->out, chunk));
 }
 
 static void max_backward_chunk(void *context, size_t chunk, int worker)
 {
     (void)worker;
     const struct pool_job *j = context;
-    j->env->kernels->max_pool_gradient(plane(j->x, chunk), plane(j->y, chunk),
-                                       plane(j->dy, chunk), j->x->height, j->x->width,
-                                       j->size, plane(j->out, chunk));
+    float affine[2];
+    j->env->kernels->max_pool_gradient(
+        plane(j->x, chunk), affine_of(j->x, chunk, affine), plane(j->y, chunk),
+        plane(j->dy, chunk), j->x->height, j->x->width, j->size, plane(j->out, chunk));
 }
 
 static void mean_chunk(void *context, size_t chunk, int worker)

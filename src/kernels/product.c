@@ -52,7 +52,13 @@ static sb_status check(const char *what, const struct sb_act *a,
 static sb_status check_in(const struct sb_conv *c, const char *what,
                           const struct sb_act *a, const struct sb_act *like)
 {
-    return check(what, a, like, c->in, c->height, c->width);
+    sb_status st = check(what, a, like, c->in, c->height, c->width);
+    if (st == SB_OK && a->scale && (!sb_conv_has_planes(c) || a->sliced))
+        return sb_fail(SB_EARG,
+                       "%s is a norm that was not stored; want one, or planes of more "
+                       "than a pixel that are not sliced",
+                       what);
+    return st;
 }
 
 static sb_status check_out(const struct sb_conv *c, const char *what,

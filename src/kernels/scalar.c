@@ -28,8 +28,12 @@ static float pixel(const struct sb_window *w, uint32_t channel, uint32_t phase,
     if (b >= w->blocks || y < 0 || y >= (int32_t)s->height || x < 0 ||
         x >= (int32_t)s->width)
         return 0.0f;
-    return w->data[b * w->block + channel * w->plane +
-                   ((size_t)y * s->width + (size_t)x) * 8 + (size_t)lane];
+    float z = w->data[b * w->block + channel * w->plane +
+                      ((size_t)y * s->width + (size_t)x) * 8 + (size_t)lane];
+    if (!w->scale)
+        return z;
+    z = fmaf(z, w->scale[channel], w->shift[channel]);
+    return z < 0.0f ? 0.0f : z;
 }
 
 static void pack(const struct sb_window *w, float *strip)

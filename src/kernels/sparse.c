@@ -210,6 +210,8 @@ struct sb_window sb_sparse_window(const struct sb_corr *r, const struct sb_act *
         .col = at->col,
         .channel = block * r->block_channels,
         .channel_end = end < r->from.channels ? end : r->from.channels,
+        .scale = a->scale,
+        .shift = a->shift,
     };
 }
 

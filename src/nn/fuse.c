@@ -1,7 +1,8 @@
 /* fuse - see fuse.h. */
 #include "nn/fuse.h"
 
-void sb_net_unfuse(struct sb_net *n)
+/* Every node is computed on its own and stored. */
+static void unfuse(struct sb_net *n)
 {
     for (uint32_t i = 0; i < n->arch.nodes; i++) {
         n->node[i].fused_into = i;
@@ -87,12 +88,41 @@ static void take_end(struct sb_net *n, uint32_t i)
 
 void sb_net_fuse(struct sb_net *n)
 {
-    sb_net_unfuse(n);
+    unfuse(n);
     for (uint32_t i = 0; i < n->arch.nodes; i++)
         if (n->arch.node[i].kind == SB_NODE_WEIGHT) {
             take_sum(n, i);
             take_end(n, i);
         }
+}
+
+/* ---- nets that train ----------------------------------------------------------------- */
+
+/* Whether node i can make a norm's result of the norm's input as it reads it. */
+static bool makes_norms(const struct sb_arch_node *d)
+{
+    return d->kind == SB_NODE_MAX_POOL ||
+           (d->kind == SB_NODE_WEIGHT && sb_conv_has_planes(&d->conv));
+}
+
+static bool need_not_be_stored(const struct sb_arch *a, uint32_t i)
+{
+    const struct sb_arch_node *d = &a->node[i];
+    uint32_t first;
+    if (d->kind != SB_NODE_NORM || d->in == 0 || d->other != SB_NODE_NONE || !d->relu ||
+        readers(a, i, &first) == 0)
+        return false;
+    for (uint32_t j = first; j < a->nodes; j++)
+        if (reads(a, j, i) && !makes_norms(&a->node[j]))
+            return false;
+    return true;
+}
+
+void sb_net_pass_norms(struct sb_net *n)
+{
+    unfuse(n);
+    for (uint32_t i = 0; i < n->arch.nodes; i++)
+        n->node[i].stored = !need_not_be_stored(&n->arch, i);
 }
 
 /* ---- slices -------------------------------------------------------------------------- */

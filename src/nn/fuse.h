@@ -1,8 +1,14 @@
-/* fuse - which nodes of a net that only predicts are computed along with a weight.
+/* fuse - which nodes are computed along with others.
  *
- * A weight's outputs are in registers when they are finished. The sum, the norm and the
- * ReLU behind it are a few instructions there; as passes of their own they would read and
- * write whole activations. The bits are the same. Internal to nn/.
+ * In a net that only predicts, a weight's outputs are in registers when they are finished. The
+ * sum, the norm and the ReLU behind it are a few instructions there; as passes of their own
+ * they would read and write whole activations.
+ *
+ * In a net that trains, a norm needs its whole batch first, and backward its input. Its result
+ * is two instructions for who reads it next: where those are convolutions and pools only, it
+ * is never stored, and its node's value is its input's, with a scale and a shift (act.h).
+ *
+ * The bits are the same. Internal to nn/.
  */
 #ifndef SB_NN_FUSE_H
 #define SB_NN_FUSE_H
@@ -10,8 +16,9 @@
 #include "kernels/product.h"
 #include "nn/net.h"
 
-/* Every node is computed on its own and stored. */
-void sb_net_unfuse(struct sb_net *n);
+/* Of a net that trains: every node is computed on its own and stored but for norms that
+ * need not be. */
+void sb_net_pass_norms(struct sb_net *n);
 
 /* Weights take over what can be done with their outputs. */
 void sb_net_fuse(struct sb_net *n);

@@ -11,15 +11,14 @@
 
 /* ---- life ---------------------------------------------------------------------------- */
 
-enum { NORM_ARRAYS = 10 };
+enum { NORM_ARRAYS = 12 };
 
 static sb_status norm_init(struct sb_net_norm *m, uint32_t channels)
 {
     float **array[NORM_ARRAYS] = {
-        &m->norm.gamma,       &m->norm.beta, &m->norm.running_mean,
-        &m->norm.running_var, &m->norm.mean, &m->norm.inv_sd,
-        &m->dgamma,           &m->dbeta,     &m->gamma_momentum,
-        &m->beta_momentum};
+        &m->norm.gamma, &m->norm.beta,   &m->norm.running_mean, &m->norm.running_var,
+        &m->norm.mean,  &m->norm.inv_sd, &m->norm.scale,        &m->norm.shift,
+        &m->dgamma,     &m->dbeta,       &m->gamma_momentum,    &m->beta_momentum};
     m->memory = sb_calloc((size_t)NORM_ARRAYS * channels, sizeof(float));
     if (!m->memory)
         return sb_fail(SB_ENOMEM, "no memory for batch norm of %u channels", channels);
@@ -168,7 +167,7 @@ sb_status sb_net_init(struct sb_net *n, const struct sb_net_options *o)
     if (predicts)
         sb_net_fuse(n);
     else
-        sb_net_unfuse(n);
+        sb_net_pass_norms(n);
     if (predicts && !o->single && !o->gauss)
         sb_net_slice(n);
     st = init_params(n, o);

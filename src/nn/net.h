@@ -37,7 +37,7 @@
 /* Batch norm's numbers, with gradients and momenta. */
 struct sb_net_norm {
     struct sb_norm norm;
-    float *memory; /* owned: 10 arrays of channels */
+    float *memory; /* owned: 12 arrays of channels */
     float *dgamma, *dbeta, *gamma_momentum, *beta_momentum;
 };
 
@@ -79,8 +79,9 @@ struct sb_net_node {
     uint32_t fused_into; /* the node it is computed with: itself, or a weight before it */
     uint32_t add, end;   /* of a weight: what it computes, too, see fuse.h: a sum; a norm
                              * or ReLU. SB_NODE_NONE: nothing */
-    bool stored;         /* its value goes to memory */
-    bool sliced;         /* its value is, see act.h */
+    bool stored; /* its value goes to memory; a norm's that does not is read through
+                          * its input, see fuse.h */
+    bool sliced; /* its value is, see act.h */
 };
 
 struct sb_net {

@@ -44,6 +44,8 @@ static sb_status forward_norm(const struct sb_env *env, struct sb_net *n, uint32
     const struct sb_act *other = d->other == SB_NODE_NONE ? NULL : &n->node[d->other].y;
     int flags = d->relu ? SB_NORM_RELU : 0;
     norm.shards = &n->shards;
+    if (!n->node[i].stored)
+        return sb_norm_prepare(env, m, x, p->training);
     return p->training ? sb_norm_train(env, m, x, other, &n->node[i].y, flags)
                        : sb_norm_infer(env, m, x, other, &n->node[i].y, flags);
 }

@@ -70,6 +70,16 @@ static sb_status lay_scale(const struct sb_net *n, struct sb_net_scale *s,
     return SB_OK;
 }
 
+/* The value of a norm that is not stored. */
+static void read_through(struct sb_net *n, uint32_t i)
+{
+    struct sb_net_node *node = &n->node[i];
+    const struct sb_norm *norm = &n->norm[node->param].norm;
+    node->y = n->node[n->arch.node[i].in].y;
+    node->y.scale = norm->scale;
+    node->y.shift = norm->shift;
+}
+
 static sb_status lay_values(struct sb_net *n, bool gauss, float *base, size_t *used)
 {
     *used = 0;
@@ -81,6 +91,8 @@ static sb_status lay_values(struct sb_net *n, bool gauss, float *base, size_t *u
             return st;
         if (in_place(d->kind))
             node->y.data = n->node[d->in].y.data;
+        else if (!node->stored)
+            read_through(n, i);
         else
             node->y.data = take(base, used, sb_act_size(&node->y));
         if (d->kind == SB_NODE_SCALE)
@@ -377,6 +389,7 @@ static sb_status lay_gradients(struct sb_net *n, bool input_gradient)
         goto done;
     for (uint32_t i = 0; i < n->arch.nodes; i++) {
         n->node[i].dy = n->node[i].y;
+        n->node[i].dy.scale = n->node[i].dy.shift = NULL;
         n->node[i].dy.data = s.of[i] == SB_NODE_NONE ? NULL : s.b[s.of[i]].data;
     }
 done:

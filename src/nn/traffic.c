@@ -23,7 +23,7 @@ static double forward_floats(const struct sb_net *n, uint32_t i)
     case SB_NODE_WEIGHT:
         return x + y * (draws_outputs(n, i) ? 2 : 1);
     case SB_NODE_NORM:
-        return y * (other ? 3 : 2);
+        return y * (other ? 3 : n->node[i].stored ? 2 : 1);
     case SB_NODE_ADD:
         return 3 * y;
     case SB_NODE_RELU:

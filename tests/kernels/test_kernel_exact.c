@@ -109,9 +109,12 @@ static void gradients(const struct sb_kernels *k, struct world *w, size_t first,
                       const struct call *c)
 {
     (void)first;
-    k->input_gradient(w->out[0], w->in[0], w->in[1], w->in[2], c->n, 0);
-    k->input_gradient(w->out[1], w->in[0], w->in[1], w->in[2], c->n, 1);
-    k->input_gradient(w->out[2], w->in[0], NULL, NULL, c->n, 1);
+    static const float affine[] = {-0.75f, 0.125f};
+    k->input_gradient(w->out[0], w->in[0], w->in[1], NULL, w->in[2], c->n, 0);
+    k->input_gradient(w->out[1], w->in[0], w->in[1], NULL, w->in[2], c->n, 1);
+    k->input_gradient(w->out[2], w->in[0], w->in[1], affine, w->in[2], c->n, 0);
+    k->input_gradient(w->out[2], w->in[0], w->in[1], affine, w->in[2], c->n, 1);
+    k->input_gradient(w->out[3], w->in[0], NULL, NULL, NULL, c->n, 1);
 }
 
 static void mix(const struct sb_kernels *k, struct world *w, size_t first,
@@ -265,8 +268,13 @@ static void max_pool(const struct sb_kernels *k, struct world *w, size_t first,
 {
     const uint32_t *p = c->given;
     (void)first;
-    k->max_pool(w->in[0], p[0], p[1], p[2], w->out[0]);
-    k->max_pool_gradient(w->in[0], w->out[0], w->in[1], p[0], p[1], p[2], w->out[1]);
+    static const float affine[] = {-0.75f, 0.125f};
+    k->max_pool(w->in[0], NULL, p[0], p[1], p[2], w->out[0]);
+    k->max_pool_gradient(w->in[0], NULL, w->out[0], w->in[1], p[0], p[1], p[2],
+                         w->out[1]);
+    k->max_pool(w->in[0], affine, p[0], p[1], p[2], w->out[2]);
+    k->max_pool_gradient(w->in[0], affine, w->out[2], w->in[1], p[0], p[1], p[2],
+                         w->out[3]);
 }
 
 static void mean_pool(const struct sb_kernels *k, struct world *w, size_t first,

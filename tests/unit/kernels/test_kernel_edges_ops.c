@@ -234,7 +234,8 @@ static void init_norm(struct norm_rig *r)
 {
     *r = (struct norm_rig){.env = best_env()};
     float(*p)[3] = r->per_channel;
-    r->n = (struct sb_norm){3, 1e-5f, 0.1f, p[0], p[1], p[2], p[3], p[4], p[5], NULL};
+    r->n = (struct sb_norm){3,    1e-5f, 0.1f, p[0], p[1], p[2],
+                            p[3], p[4],  p[5], p[6], p[7], NULL};
     init_shapes(r->a);
 }
 
