@@ -233,6 +233,19 @@ SB_INLINE vf vf_relu(vf x)
 #endif
 }
 
+/* The first of two equals; a NaN wins and stays. */
+SB_INLINE vf vf_larger(vf a, vf b)
+{
+    return vf_pick((b <= a) | (a != a), a, b);
+}
+
+/* A pixel, or with affine what a norm and its ReLU make of it. */
+SB_INLINE vf vf_seen(const float *x, const float *affine)
+{
+    return affine ? vf_relu(vf_fma(vf_load(x), vf_set(affine[0]), vf_set(affine[1])))
+                  : vf_load(x);
+}
+
 /* ---- sums over lanes ----------------------------------------------------------------- */
 
 /* Of eight vectors: [0] the sums of lanes 0 to 7 of each, [1] those of lanes 8 to 15. */

@@ -11,6 +11,7 @@
 
 #include "kernels/kernels.h"
 #include "kernels/lanes.h"
+#include "kernels/lanes_pool.h"
 
 #define VAR_FLOOR 1e-8f /* under the square root of every pre-activation variance */
 
@@ -79,13 +80,6 @@ static void add(float *a, const float *b, size_t n)
         vf_store(a + i, vf_load(a + i) + vf_load(b + i));
 }
 
-/* A pixel, or with affine what a norm and its ReLU make of it. */
-SB_INLINE vf seen(const float *x, const float *affine)
-{
-    return affine ? vf_relu(vf_fma(vf_load(x), vf_set(affine[0]), vf_set(affine[1])))
-                  : vf_load(x);
-}
-
 SB_INLINE void input_gradient_by(float *dx, const float *mean, const float *x,
                                  const float *affine, const float *var, size_t n,
                                  const bool both, const bool add)
@@ -93,7 +87,7 @@ SB_INLINE void input_gradient_by(float *dx, const float *mean, const float *x,
     for (size_t i = 0; i < VF_LANES * n; i += VF_LANES) {
         vf d = vf_load(mean + i);
         if (both) {
-            vf z = seen(x + i, affine);
+            vf z = vf_seen(x + i, affine);
             d = vf_fma(z + z, vf_load(var + i), d);
         }
         vf_store(dx + i, add ? vf_load(dx + i) + d : d);
@@ -281,88 +275,6 @@ static void norm_gradient(const struct sb_norm_plane *p, const float *abc,
     }
 }
 
-/* ---- pooling ------------------------------------------------------------------------- */
-
-/* The first of two equals; a NaN wins and stays. */
-SB_INLINE vf larger(vf a, vf b)
-{
-    return vf_pick((b <= a) | (a != a), a, b);
-}
-
-SB_INLINE void max_pool_by(const float *x, const float *affine, uint32_t height,
-                           uint32_t width, const uint32_t size, float *y)
-{
-    for (uint32_t i = 0; i + size <= height; i += size)
-        for (uint32_t j = 0; j + size <= width; j += size, y += VF_LANES) {
-            vf best = seen(x + ((size_t)i * width + j) * VF_LANES, affine);
-            for (uint32_t k = 1; k < size * size; k++) {
-                size_t at = ((size_t)(i + k / size) * width + j + k % size) * VF_LANES;
-                best = larger(best, seen(x + at, affine));
-            }
-            vf_store(y, best);
-        }
-}
-
-/* Windows of 2, which all networks have, unrolled. */
-static void max_pool(const float *x, const float *affine, uint32_t height, uint32_t width,
-                     uint32_t size, float *y)
-{
-    if (size == 2 && affine)
-        max_pool_by(x, affine, height, width, 2, y);
-    else if (size == 2)
-        max_pool_by(x, NULL, height, width, 2, y);
-    else
-        max_pool_by(x, affine, height, width, size, y);
-}
-
-/* The gradient goes to the first maximum of a window, row by row. */
-SB_INLINE void max_pool_gradient_by(const float *x, const float *affine, const float *y,
-                                    const float *dy, uint32_t height, uint32_t width,
-                                    const uint32_t size, float *dx)
-{
-    if (height % size || width % size) /* else every pixel is in a window */
-        memset(dx, 0, (size_t)height * width * VF_LANES * sizeof(float));
-    for (uint32_t i = 0; i + size <= height; i += size)
-        for (uint32_t j = 0; j + size <= width;
-             j += size, y += VF_LANES, dy += VF_LANES) {
-            vi open = vi_set(-1);
-            vf best = vf_load(y), d = vf_load(dy);
-            for (uint32_t k = 0; k < size * size; k++) {
-                size_t at = ((size_t)(i + k / size) * width + j + k % size) * VF_LANES;
-                vi here = open & (seen(x + at, affine) == best);
-                vf_store(dx + at, (vf)((vi)d & here));
-                open &= ~here;
-            }
-        }
-}
-
-static void max_pool_gradient(const float *x, const float *affine, const float *y,
-                              const float *dy, uint32_t height, uint32_t width,
-                              uint32_t size, float *dx)
-{
-    if (size == 2 && affine)
-        max_pool_gradient_by(x, affine, y, dy, height, width, 2, dx);
-    else if (size == 2)
-        max_pool_gradient_by(x, NULL, y, dy, height, width, 2, dx);
-    else
-        max_pool_gradient_by(x, affine, y, dy, height, width, size, dx);
-}
-
-static void mean_pool(const float *x, size_t n, float *y)
-{
-    vf s = vf_set(0.0f);
-    for (size_t i = 0; i < VF_LANES * n; i += VF_LANES)
-        s += vf_load(x + i);
-    vf_store(y, s / vf_set((float)n));
-}
-
-static void mean_pool_gradient(const float *dy, size_t n, float *dx)
-{
-    vf d = vf_load(dy) / vf_set((float)n);
-    for (size_t i = 0; i < VF_LANES * n; i += VF_LANES)
-        vf_store(dx + i, d);
-}
-
 /* ---- loss ---------------------------------------------------------------------------- */
 
 static void softmax(float *logits, uint32_t classes, size_t stride, const uint32_t *label,
@@ -371,7 +283,7 @@ static void softmax(float *logits, uint32_t classes, size_t stride, const uint32
     vf top = vf_load(logits), sum = vf_set(0.0f), chosen;
     for (uint32_t c = 1; c < classes; c++) {
         vf z = vf_load(logits + c * stride);
-        top = larger(top, z);
+        top = vf_larger(top, z);
     }
     for (int l = 0; l < VF_LANES; l++)
         chosen[l] = logits[label[l] * stride + (size_t)l] - top[l];
