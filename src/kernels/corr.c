@@ -41,6 +41,8 @@ static void plan_tile(struct sb_corr *r, uint32_t max_batch, const struct reach 
     else if (r->grid_width <= 2)
         *t =
             (struct sb_tile){.height = 1, .width = 2, .blocks = NARROW_IMAGES / r->lanes};
+    else if (r->from.bands && r->grid_height == 1 && r->grid_width % SB_SLICE == 0)
+        *t = (struct sb_tile){.height = 1, .width = SB_SLICE, .blocks = 1};
     else
         *t = (struct sb_tile){.height = r->grid_height <= 2 ? 2 : e->height,
                               .width = SB_GROUP,
@@ -52,8 +54,9 @@ static void plan_tile(struct sb_corr *r, uint32_t max_batch, const struct reach 
     for (uint32_t f = 0; f < r->from.phases; f++)
         t->phase_col[f + 1] = t->phase_col[f] + t->width + e->cols[f];
     t->strip_cols = t->phase_col[r->from.phases];
-    t->pitch = (size_t)r->lanes *
-               (t->blocks > 1 ? SB_GROUP : (size_t)e->row_pitch * t->strip_cols);
+    bool beside = t->blocks > 1 || t->height == 1; /* groups are */
+    t->pitch =
+        (size_t)r->lanes * (beside ? SB_GROUP : (size_t)e->row_pitch * t->strip_cols);
     t->strip_plane = (size_t)t->strip_rows * t->strip_cols * t->blocks * r->lanes;
 }
 

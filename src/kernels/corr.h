@@ -13,6 +13,7 @@
  * 16 vectors (a vector is one pixel of a block of images), kept as `groups` of 4:
  *
  *     planes      4 rows x 4 columns of one block of images; a group is a row
+ *     bands       1 row x 8 columns, where a band of one image is a row (conv.h)
  *     narrow      2 columns of 32 images (planes 1 or 2 wide)
  *     1 x 1       64 or 128 images (linear layers)
  *

@@ -23,7 +23,7 @@ static float *tile_in(const struct sb_act *a, const struct sb_box *at)
 /* Floats in an act from a group of the tile to the next. */
 static size_t group_pitch(const struct sb_corr *r, const struct sb_act *a)
 {
-    return r->sliced ? (size_t)SB_GROUP * a->lanes : a->pitch;
+    return r->tile.width > SB_GROUP ? (size_t)SB_GROUP * a->lanes : a->pitch;
 }
 
 /* Where columns at the sides of a slice are repeated. halves: a row of the tile is two
