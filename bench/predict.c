@@ -124,9 +124,9 @@ static double time_call(struct sebays_predictor *p, const uint8_t *pixels, uint3
                         float *out)
 {
     struct sebays_examples e = {.data = pixels, .count = n, .type = SEBAYS_U8};
-    struct sebays_prediction answers = {.probabilities = out};
+    struct sebays_prediction predictions = {.probabilities = out};
     double start = bench_now();
-    return sebays_predict(p, &e, &answers) == SEBAYS_OK ? bench_now() - start : -1.0;
+    return sebays_predict(p, &e, &predictions) == SEBAYS_OK ? bench_now() - start : -1.0;
 }
 
 static double best_rate(struct sebays_predictor *p, const uint8_t *pixels,

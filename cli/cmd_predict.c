@@ -241,10 +241,11 @@ static bool spares(const struct cli_args *args)
     }
     if (!cli_output_is(args->out, files, NAMES + 2, &which))
         return true;
-    fprintf(
-        stderr, "sebays %s: --out %s would replace %s; give the answers another name\n",
-        name, args->out,
-        which == args->input ? "what is predicted from" : "a file of the model's run");
+    fprintf(stderr,
+            "sebays %s: --out %s would replace %s; give the predictions another name\n",
+            name, args->out,
+            which == args->input ? "what is predicted from"
+                                 : "a file of the model's run");
     return false;
 }
 
@@ -297,7 +298,7 @@ static int open_all(struct work *w, struct sebays_predictor_options *o)
     return CLI_OK;
 }
 
-static sebays_status answer(struct work *w, size_t *got)
+static sebays_status predict_batch(struct work *w, size_t *got)
 {
     struct cli_predictions *a = &w->predictions;
     return sebays_model_targets(w->model) > 0
@@ -328,14 +329,14 @@ static int write_round(struct work *w, size_t got, bool *more)
 }
 
 /* One batch after the other, each out before the next. */
-static int answer_all(struct work *w)
+static int predict_all(struct work *w)
 {
     struct cli_predictions *a = &w->predictions;
     uint64_t count = sebays_feed_count(w->feed);
     bool more = true;
     for (bool begun = false; more; begun = true) {
         size_t got = 0;
-        sebays_status st = answer(w, &got);
+        sebays_status st = predict_batch(w, &got);
         if (st == SEBAYS_ECANCELED && cli_signals_caught())
             return 128 + cli_signals_caught();
         if (st != SEBAYS_OK) {
@@ -381,7 +382,7 @@ static int run_with(const struct cli_args *args, struct sebays_ranks *ranks)
     (void)cli_signals_catch(); /* if that fails, Ctrl-C ends us without a word */
     int code = open_all(&w, &o);
     if (code == CLI_OK)
-        code = answer_all(&w);
+        code = predict_all(&w);
     cli_progress_end(&w.screen);
     if (code == CLI_OK && w.predictions.rejects && !quiet)
         fprintf(stderr, "%llu of %llu rejected: total entropy above %g nats\n",

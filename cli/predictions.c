@@ -88,7 +88,7 @@ struct row {
     float total, aleatoric, epistemic;
     const char *file;               /* NULL: none */
     const struct sebays_feed *feed; /* for what is kept of it */
-    size_t number;                  /* in the last answer */
+    size_t number;                  /* in the last call */
     bool rejected;
 };
 

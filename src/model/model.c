@@ -131,7 +131,7 @@ uint32_t sb_model_outputs(const struct sb_model_info *i)
            sb_likelihood_row(i->likelihood)->outputs;
 }
 
-uint32_t sb_model_answers(const struct sb_model_info *i)
+uint32_t sb_model_prediction_size(const struct sb_model_info *i)
 {
     return sb_likelihood_answers(i->likelihood, sb_model_outputs(i));
 }

@@ -265,7 +265,7 @@ uint64_t sb_feed_first(const struct sb_feed *f)
 }
 
 sb_status sb_feed_next(struct sb_feed *f, struct sb_predictor *p, size_t most,
-                       const struct sb_answers *out, size_t *got)
+                       const struct sb_predictions *out, size_t *got)
 {
     struct sb_input in;
     size_t n = 0;

@@ -87,7 +87,7 @@ static sb_status judge(const struct sb_trainer *t, const struct sb_model *model,
                        float *mean)
 {
     uint32_t members = model->members;
-    size_t n = (size_t)job->n * sb_model_answers(&model->info);
+    size_t n = (size_t)job->n * sb_model_prediction_size(&model->info);
     struct sb_judging j;
     sb_status st = sb_judging_init(&j, t, model, job);
     if (st == SB_OK)
@@ -149,8 +149,8 @@ static int by_size(const void *left, const void *right)
     return a < b ? -1 : a > b;
 }
 
-/* Scores of the ensemble's answers, row by row (model.h), rising and rounded up: an interval
- * is to be no narrower than it was promised. */
+/* Scores of the ensemble's predictions, row by row (model.h), rising and rounded up: an
+ * interval is to be no narrower than it was promised. */
 static sb_status score(const struct sb_judging *j, float *out)
 {
     const struct sb_model_info *info = &j->model->info;

@@ -57,7 +57,7 @@ static sb_status add_names(json_t *then, const char *key, const char *const *nam
 }
 
 /* What a model says of its data, in all its keys; without the key "data" that is what its
- * answers mean. */
+ * predictions mean. */
 static sb_status of_model(const char *path, const struct sb_model_info *i, json_t **out)
 {
     json_t *columns = NULL;
