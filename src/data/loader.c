@@ -234,11 +234,6 @@ void sb_loader_free(struct sb_loader *l)
     sb_free(l);
 }
 
-uint32_t sb_loader_batches(const struct sb_loader *l)
-{
-    return l->batches;
-}
-
 bool sb_loader_in_background(const struct sb_loader *l)
 {
     return l->background;

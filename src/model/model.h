@@ -87,9 +87,7 @@ struct sb_model_info {
     struct sb_form_spec form;
 };
 
-/* Outputs of a member's network; and how many numbers its prediction of an example has:
- * probabilities of classes, or the means and then the variances of targets. */
-uint32_t sb_model_outputs(const struct sb_model_info *i);
+/* How many numbers a member's prediction of an example has: probabilities of classes, or the means and then the variances of targets. */
 uint32_t sb_model_prediction_size(const struct sb_model_info *i);
 
 /* Rows of scores: a target each, or one for all classes. */

@@ -13,9 +13,6 @@
 /* How many images are in the net: its batch, or one that is there as bands of rows. */
 size_t sb_predict_images(const struct sb_net *net);
 
-/* How many numbers a prediction has. */
-uint32_t sb_predict_size(const struct sb_net *net);
-
 /* Of these images: out [images][size]. first: the nodes before it were computed by the
  * forward before, with the parameters of a member that shares them. */
 sb_status sb_predict_forward(const struct sb_env *env, struct sb_net *net,

@@ -6,7 +6,8 @@
 #include "base/mem.h"
 #include "train/state.h"
 
-sb_status sb_source_identity(const struct sb_source *s, json_t **out)
+/* The caller owns *out (json_decref); it is NULL after a failure. */
+static sb_status identity_of(const struct sb_source *s, json_t **out)
 {
     struct sb_identity_of of = {.train = &s->train,
                                 .test = s->test_index ? NULL : &s->test,
@@ -20,7 +21,7 @@ sb_status sb_source_identity(const struct sb_source *s, json_t **out)
 
 sb_status sb_trainer_identify(struct sb_trainer *t)
 {
-    sb_status st = sb_source_identity(&t->source, &t->identity);
+    sb_status st = identity_of(&t->source, &t->identity);
     return st == SB_OK ? sb_json_write(t->identity, false, &t->data) : st;
 }
 
@@ -88,7 +89,7 @@ sb_status sb_source_check(const struct sb_source *s, const char *path,
     json_t *then = NULL, *now = NULL;
     sb_status st = of_model(path, i, &then);
     if (st == SB_OK)
-        st = sb_source_identity(s, &now);
+        st = identity_of(s, &now);
     if (st == SB_OK)
         st = sb_identity_compare(path, then, now, use, force);
     json_decref(then);

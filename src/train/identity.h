@@ -6,9 +6,6 @@
 #include "model/model.h"
 #include "train/source.h"
 
-/* The caller owns *out (json_decref); it is NULL after a failure. */
-sb_status sb_source_identity(const struct sb_source *s, json_t **out);
-
 /* SB_EARG: the data is not what the model at path says it was trained on, as far as the use
  * asks. force as in sb_identity_compare. */
 sb_status sb_source_check(const struct sb_source *s, const char *path,

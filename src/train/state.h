@@ -102,9 +102,6 @@ sb_status sb_trainer_model(const struct sb_trainer *t, const struct sb_trained *
  * left (task.c). */
 sb_status sb_trainer_only(struct sb_trainer *t);
 
-/* Of a run of ltr in that directory: t->kept is what its dense stage left. */
-sb_status sb_trainer_take_kept(struct sb_trainer *t, const char *directory);
-
 /* Networks that a run trains: members, or one whose form stands for them. */
 uint32_t sb_trainer_networks(const struct sb_trainer *t);
 
