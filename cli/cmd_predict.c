@@ -17,7 +17,7 @@
 static const char name[] = "predict";
 static const double patience = 2.0; /* seconds before progress is shown */
 
-enum { QUANTILES = 64 };
+enum { QUANTILES = 64, MOST_DRAWS = 1000000 };
 
 /* All that a prediction needs. */
 struct work {
@@ -48,13 +48,12 @@ static bool take_number(const char *text, uint32_t *out)
 
 static bool take_samples(const char *text, struct sebays_predictor_options *o)
 {
-    uint32_t most = 1000000;
     o->sampling = !text                        ? SEBAYS_DRAW
                   : strcmp(text, "mean") == 0  ? SEBAYS_MEAN
                   : strcmp(text, "noise") == 0 ? SEBAYS_NOISE
                                                : SEBAYS_DRAWS;
     return o->sampling != SEBAYS_DRAWS ||
-           (take_number(text, &o->draws) && o->draws <= most);
+           (take_number(text, &o->draws) && o->draws <= MOST_DRAWS);
 }
 
 static bool take_format(const char *text, enum cli_predictions_format *out)
@@ -100,8 +99,9 @@ static bool take(struct work *w, struct sebays_predictor_options *o)
     else if (a->rejects && !take_entropy(args->reject_above, &a->reject_above))
         fprintf(stderr, "sebays %s: --reject-above %s: want nats, a number from 0\n",
                 name, args->reject_above);
-    else if (a->format == CLI_ANSWERS_NPY && (args->top || a->members || a->rejects ||
-                                              a->probabilities || args->keep || a->far))
+    else if (a->format == CLI_PREDICTIONS_NPY &&
+             (args->top || a->members || a->rejects || a->probabilities || args->keep ||
+              a->far))
         fprintf(stderr,
                 "sebays %s: --format npy is the array of probabilities; leave --top, "
                 "--members, --probabilities, --reject-above, --far and --keep out\n",
@@ -249,6 +249,35 @@ static bool spares(const struct cli_args *args)
     return false;
 }
 
+static int no_memory(void)
+{
+    fprintf(stderr, "sebays %s: no memory for predictions\n", name);
+    return CLI_FAILED;
+}
+
+/* Where predictions go. */
+static int open_output(struct work *w)
+{
+    if (w->predictions.format == CLI_PREDICTIONS_NPY && !w->args->out &&
+        sebays_feed_count(w->feed) == 0) {
+        fprintf(stderr,
+                "sebays %s: an array begins with its size, and that of a table is known "
+                "at its end; name a file with --out\n",
+                name);
+        return CLI_USAGE;
+    }
+    w->predictions.model = w->model;
+    if (!cli_predictions_init(&w->predictions))
+        return no_memory();
+    if (first(w) && !cli_output_open(&w->output, w->args->out))
+        return cannot_write(w, errno);
+    w->predictions.to = w->output.to;
+    if (together(w) && !cli_collect_init(&w->collect, w->ranks, w->output.to))
+        return no_memory();
+    w->predictions.screen = first(w) && isatty(fileno(w->output.to));
+    return CLI_OK;
+}
+
 static int open_all(struct work *w, struct sebays_predictor_options *o)
 {
     char place[CLI_PATH];
@@ -265,37 +294,13 @@ static int open_all(struct work *w, struct sebays_predictor_options *o)
         return CLI_USAGE;
     if (st == SEBAYS_OK)
         st = calibrate(w);
-    if (st == SEBAYS_OK &&
-        sebays_model_height(w->model) * sebays_model_width(w->model) == 1)
+    if (sebays_model_height(w->model) * sebays_model_width(w->model) == 1)
         o->max_batch = SEBAYS_FEED_BATCH; /* rows are small, and the more the faster */
     if (st == SEBAYS_OK)
         st = sebays_feed_open(w->model, w->args->input, &f, &w->feed);
     if (st == SEBAYS_OK)
         st = sebays_predictor_new(w->model, o, &w->predictor);
-    if (st != SEBAYS_OK)
-        return cli_ranks_fail(name, w->ranks, st);
-    if (w->predictions.format == CLI_ANSWERS_NPY && !w->args->out &&
-        sebays_feed_count(w->feed) == 0) {
-        fprintf(stderr,
-                "sebays %s: an array begins with its size, and that of a table is known "
-                "at its end; name a file with --out\n",
-                name);
-        return CLI_USAGE;
-    }
-    w->predictions.model = w->model;
-    if (!cli_predictions_init(&w->predictions)) {
-        fprintf(stderr, "sebays %s: no memory for predictions\n", name);
-        return CLI_FAILED;
-    }
-    if (first(w) && !cli_output_open(&w->output, w->args->out))
-        return cannot_write(w, errno);
-    w->predictions.to = w->output.to;
-    if (together(w) && !cli_collect_init(&w->collect, w->ranks, w->output.to)) {
-        fprintf(stderr, "sebays %s: no memory for predictions\n", name);
-        return CLI_FAILED;
-    }
-    w->predictions.screen = first(w) && isatty(fileno(w->output.to));
-    return CLI_OK;
+    return st == SEBAYS_OK ? open_output(w) : cli_ranks_fail(name, w->ranks, st);
 }
 
 static sebays_status predict_batch(struct work *w, size_t *got)
@@ -308,7 +313,7 @@ static sebays_status predict_batch(struct work *w, size_t *got)
                                      got);
 }
 
-/* Of several processes, rank 0 writes what all have answered. */
+/* Of several processes, rank 0 writes what all have predicted. */
 static int write_round(struct work *w, size_t got, bool *more)
 {
     struct cli_predictions *a = &w->predictions;
@@ -355,9 +360,7 @@ static int predict_all(struct work *w)
     if (!first(w))
         return CLI_OK;
     cli_predictions_end(a, count);
-    if (!cli_output_commit(&w->output))
-        return cannot_write(w, errno);
-    return CLI_OK;
+    return cli_output_commit(&w->output) ? CLI_OK : cannot_write(w, errno);
 }
 
 static void close_all(struct work *w)

@@ -1,8 +1,8 @@
 /* predictions - what a model says about examples, as a table (CSV), as one JSON object a line,
  * or as a NumPy array of probabilities or of means. What is special to continuous targets is
  * in outcomes.c. */
-#ifndef SEBAYS_CLI_ANSWERS_H
-#define SEBAYS_CLI_ANSWERS_H
+#ifndef SEBAYS_CLI_PREDICTIONS_H
+#define SEBAYS_CLI_PREDICTIONS_H
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -10,7 +10,11 @@
 #include "cells.h"
 #include "sebays.h"
 
-enum cli_predictions_format { CLI_ANSWERS_CSV, CLI_ANSWERS_JSON, CLI_ANSWERS_NPY };
+enum cli_predictions_format {
+    CLI_PREDICTIONS_CSV,
+    CLI_PREDICTIONS_JSON,
+    CLI_PREDICTIONS_NPY
+};
 
 struct cli_class {
     float probability;

@@ -27,11 +27,12 @@ struct sb_sampling sb_trainer_sampling(const struct sb_trainer *t)
 
 /* ---- members ------------------------------------------------------------------------- */
 
-sb_status sb_trainer_model(const struct sb_trainer *t, const struct sb_trained *network,
-                           uint32_t networks, struct sb_model *out)
+/* What the model says of itself; its texts stay where they are. */
+static struct sb_model_info info_of(const struct sb_trainer *t, const char *columns,
+                                    const char *data)
 {
     const struct sb_dataset *d = &t->source.train;
-    struct sb_model_info info = {
+    return (struct sb_model_info){
         .arch = t->config->model.arch,
         .method = t->method->name,
         .recipe = t->canonical,
@@ -51,17 +52,24 @@ sb_status sb_trainer_model(const struct sb_trainer *t, const struct sb_trained *
         .sd = t->source.normal.sd,
         .gauss = t->method->posterior == SB_POSTERIOR_GAUSS,
         .form = t->form,
+        .columns = columns,
+        .data = data,
     };
+}
+
+sb_status sb_trainer_model(const struct sb_trainer *t, const struct sb_trained *network,
+                           uint32_t networks, struct sb_model *out)
+{
+    const struct sb_columns *table = t->source.train.columns;
     char *columns = NULL, *data = NULL;
     json_t *identity = NULL;
     *out = (struct sb_model){0};
-    sb_status st = d->columns ? sb_columns_write(d->columns, &columns) : SB_OK;
+    sb_status st = table ? sb_columns_write(table, &columns) : SB_OK;
     if (st == SB_OK)
         st = sb_trainer_data(t, &identity);
     if (st == SB_OK)
         st = sb_json_write(identity, false, &data);
-    info.columns = columns;
-    info.data = data;
+    struct sb_model_info info = info_of(t, columns, data);
     if (st == SB_OK)
         st = sb_model_init(out, &info);
     for (uint32_t i = 0; i < networks && st == SB_OK; i++) {
