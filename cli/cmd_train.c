@@ -9,7 +9,6 @@
 #include "data.h"
 #include "progress.h"
 #include "ranks.h"
-#include "result.h"
 #include "signals.h"
 
 enum { PATH_BYTES = 4096 };

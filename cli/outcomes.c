@@ -1,5 +1,5 @@
-/* outcomes - see outcomes.h. */
-#include "outcomes.h"
+/* outcomes - predictions of continuous targets; see predictions.h. */
+#include "predictions.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "cells.h"
-#include "outcomes.h"
 
 /* ---- buffer ---- */
 

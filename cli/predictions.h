@@ -67,4 +67,15 @@ void cli_predictions_write(struct cli_predictions *a, struct sebays_feed *feed, 
 /* All rows are written; count as before. Whether they could be is to's to say. */
 void cli_predictions_end(struct cli_predictions *a, uint64_t count);
 
+/* ---- between predictions.c and outcomes.c: continuous targets ---- */
+
+/* Memory for them. False: there is none. */
+bool cli_outcomes_init(struct cli_predictions *a);
+void cli_outcomes_fini(struct cli_predictions *a);
+
+/* The names of a table's columns, and a row: example i of the last n. */
+void cli_outcomes_head(const struct cli_predictions *a, const struct sebays_feed *feed);
+void cli_outcomes_row(const struct cli_predictions *a, struct sebays_feed *feed, size_t i,
+                      size_t n);
+
 #endif

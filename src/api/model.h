@@ -21,7 +21,7 @@ struct sebays_predictor {
     struct sb_predictor predictor;
 };
 
-/* What a caller wants, as the library predictions it. */
+/* What a caller wants, as the predictor takes it. */
 sb_status sb_predictions_of(const struct sb_model *m, const struct sebays_prediction *out,
                             struct sb_predictions *predictions);
 sb_status sb_predictions_of_outcomes(const struct sb_model *m,

@@ -8,7 +8,6 @@
 #include "base/mem.h"
 #include "eval/parts.h"
 #include "readers/readers.h"
-#include "train/identity.h"
 
 /* ---- what sections share ------------------------------------------------------------- */
 

@@ -9,8 +9,8 @@
 #include "data/adapt.h"
 #include "data/columns.h"
 #include "data/reader.h"
-#include "predict/columns.h"
 #include "predict/gather.h"
+#include "predict/kept.h"
 #include "readers/readers.h"
 #include "readers/table.h"
 

@@ -9,8 +9,8 @@
 #include "base/threads.h"
 #include "figures/far.h"
 #include "kernels/kernels.h"
-#include "predict/columns.h"
 #include "predict/forward.h"
+#include "predict/kept.h"
 
 /* Bytes of a thread's widest activations, at most; a few of them are in use at a time. They
  * need not fit the second-level cache to be worth keeping small. */

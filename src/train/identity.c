@@ -1,6 +1,4 @@
 /* identity - what a run's data is (data/identity.h), for its checkpoints, model and results. */
-#include "train/identity.h"
-
 #include <string.h>
 
 #include "base/mem.h"

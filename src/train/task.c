@@ -14,7 +14,6 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "model/checkpoint.h"
-#include "train/identity.h"
 #include "train/state.h"
 #include "train/together.h"
 
