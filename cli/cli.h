@@ -58,7 +58,7 @@ int cli_print(const char *command, char *text);
 void cli_result_print(const struct sebays_result *r, uint32_t first, const char *out);
 
 /* A member's number, counted from 0; false, and it was said why: text is none. */
-bool cli_take_member(const char *command, const char *text, uint32_t *out);
+bool cli_read_member(const char *command, const char *text, uint32_t *out);
 
 /* Where a run goes: --out, or runs/NAME for a recipe some/where/NAME.ini or data NAME.csv, one
  * member of it (--member K) to member-K below that; and where a recipe for that data: --out,

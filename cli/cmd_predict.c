@@ -37,7 +37,7 @@ struct work {
 /* ---- the command line ---- */
 
 /* A whole number of at most 7 digits, not 0. */
-static bool take_number(const char *text, uint32_t *out)
+static bool read_number(const char *text, uint32_t *out)
 {
     size_t n = strlen(text);
     if (n == 0 || n > 7 || strspn(text, "0123456789") != n)
@@ -46,17 +46,17 @@ static bool take_number(const char *text, uint32_t *out)
     return *out > 0;
 }
 
-static bool take_samples(const char *text, struct sebays_predictor_options *o)
+static bool read_samples(const char *text, struct sebays_predictor_options *o)
 {
     o->sampling = !text                        ? SEBAYS_DRAW
                   : strcmp(text, "mean") == 0  ? SEBAYS_MEAN
                   : strcmp(text, "noise") == 0 ? SEBAYS_NOISE
                                                : SEBAYS_DRAWS;
     return o->sampling != SEBAYS_DRAWS ||
-           (take_number(text, &o->draws) && o->draws <= MOST_DRAWS);
+           (read_number(text, &o->draws) && o->draws <= MOST_DRAWS);
 }
 
-static bool take_format(const char *text, enum cli_predictions_format *out)
+static bool read_format(const char *text, enum cli_predictions_format *out)
 {
     static const char *const words[] = {"csv", "json", "npy"};
     for (int i = 0; i < 3; i++)
@@ -67,7 +67,7 @@ static bool take_format(const char *text, enum cli_predictions_format *out)
     return false;
 }
 
-static bool take_entropy(const char *text, double *out)
+static bool read_entropy(const char *text, double *out)
 {
     char *end;
     *out = strtod(text, &end);
@@ -75,7 +75,7 @@ static bool take_entropy(const char *text, double *out)
 }
 
 /* What can be said before the model is open. */
-static bool take(struct work *w, struct sebays_predictor_options *o)
+static bool read_options(struct work *w, struct sebays_predictor_options *o)
 {
     const struct cli_args *args = w->args;
     struct cli_predictions *a = &w->predictions;
@@ -89,14 +89,14 @@ static bool take(struct work *w, struct sebays_predictor_options *o)
                 "sebays %s: say what to predict with --input FILE, --input DIR, or "
                 "--input - for standard input\n",
                 name);
-    else if (!take_format(args->format, &a->format))
+    else if (!read_format(args->format, &a->format))
         fprintf(stderr, "sebays %s: --format %s: want csv, json or npy\n", name,
                 args->format);
-    else if (!take_samples(args->samples, o))
+    else if (!read_samples(args->samples, o))
         fprintf(stderr,
                 "sebays %s: --samples %s: want a number of draws, mean or noise\n", name,
                 args->samples);
-    else if (a->rejects && !take_entropy(args->reject_above, &a->reject_above))
+    else if (a->rejects && !read_entropy(args->reject_above, &a->reject_above))
         fprintf(stderr, "sebays %s: --reject-above %s: want nats, a number from 0\n",
                 name, args->reject_above);
     else if (a->format == CLI_PREDICTIONS_NPY &&
@@ -112,12 +112,12 @@ static bool take(struct work *w, struct sebays_predictor_options *o)
 }
 
 /* And what needs it. */
-static bool take_top(struct work *w)
+static bool read_top(struct work *w)
 {
     uint32_t classes = sebays_model_classes(w->model);
     w->predictions.top = 1;
     if (!w->args->top ||
-        (take_number(w->args->top, &w->predictions.top) && w->predictions.top <= classes))
+        (read_number(w->args->top, &w->predictions.top) && w->predictions.top <= classes))
         return true;
     fprintf(stderr,
             "sebays %s: --top %s: want a number from 1 to %u, the classes of the model\n",
@@ -126,7 +126,7 @@ static bool take_top(struct work *w)
 }
 
 /* Shares in (0, 1), commas between. */
-static bool take_shares(const char *text, double *out, size_t most, size_t *count)
+static bool read_shares(const char *text, double *out, size_t most, size_t *count)
 {
     char *end;
     for (*count = 0; *text && *count < most; text = *end == ',' ? end + 1 : end) {
@@ -152,7 +152,7 @@ static const char *misplaced(const struct work *w)
                                                 : NULL;
 }
 
-static bool take_coverage(struct work *w)
+static bool read_coverage(struct work *w)
 {
     struct cli_predictions *a = &w->predictions;
     const struct cli_args *args = w->args;
@@ -166,11 +166,11 @@ static bool take_coverage(struct work *w)
         fprintf(stderr, "sebays %s: %s is for models of %s; this one has %s\n", name,
                 wrong, targets ? "classes" : "continuous targets",
                 targets ? "continuous targets" : "classes");
-    else if (args->coverage && !take_shares(args->coverage, &a->coverage, 1, &n))
+    else if (args->coverage && !read_shares(args->coverage, &a->coverage, 1, &n))
         fprintf(stderr, "sebays %s: --coverage %s: want a share in (0, 1), such as 0.9\n",
                 name, args->coverage);
     else if (args->quantiles &&
-             !take_shares(args->quantiles, w->quantiles, QUANTILES, &a->quantile_count))
+             !read_shares(args->quantiles, w->quantiles, QUANTILES, &a->quantile_count))
         fprintf(stderr,
                 "sebays %s: --quantiles %s: want up to %d levels in (0, 1), commas "
                 "between\n",
@@ -290,7 +290,7 @@ static int open_all(struct work *w, struct sebays_predictor_options *o)
         .ranks = w->ranks,
     };
     sebays_status st = sebays_model_open(w->args->operand, &w->model);
-    if (st == SEBAYS_OK && (!take_coverage(w) || !take_top(w)))
+    if (st == SEBAYS_OK && (!read_coverage(w) || !read_top(w)))
         return CLI_USAGE;
     if (st == SEBAYS_OK)
         st = calibrate(w);
@@ -377,7 +377,7 @@ static int run_with(const struct cli_args *args, struct sebays_ranks *ranks)
 {
     struct work w = {.args = args, .ranks = ranks};
     struct sebays_predictor_options o = {.threads = args->threads, .isa = args->isa};
-    if (!take(&w, &o) || !spares(args))
+    if (!read_options(&w, &o) || !spares(args))
         return CLI_USAGE;
     /* Rows and a bar on one screen would spoil each other. */
     bool quiet = args->quiet || !first(&w);

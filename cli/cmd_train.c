@@ -83,7 +83,7 @@ static int train(const struct cli_args *args, const struct sebays_recipe *recipe
         .one_member = args->member != NULL,
         .dense_from = args->from,
     };
-    if (args->member && !cli_take_member("train", args->member, &o.member))
+    if (args->member && !cli_read_member("train", args->member, &o.member))
         return CLI_USAGE;
     sebays_status st = sebays_train(recipe, &o, &result);
     cli_progress_end(&screen);
