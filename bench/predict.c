@@ -52,24 +52,30 @@ static sb_status add_networks(struct sb_model *m, struct sb_net *net, uint32_t n
     return st;
 }
 
-static sb_status write_model(const struct bench_options *o, double density,
-                             const char *path)
+static struct sb_model_info info_of(const struct bench_options *o,
+                                    const struct sb_form_shape *shape)
 {
     static const float mean[] = {0.5f, 0.5f, 0.5f}, sd[] = {0.25f, 0.25f, 0.25f};
-    struct sb_form_shape shape = bench_shape(o);
-    struct sb_model_info info = {
-        .arch = shape.arch,
+    return (struct sb_model_info){
+        .arch = shape->arch,
         .method = "sebays",
         .recipe = "",
-        .channels = shape.channels,
-        .height = shape.height,
-        .width = shape.width,
-        .classes = shape.classes,
+        .channels = shape->channels,
+        .height = shape->height,
+        .width = shape->width,
+        .classes = shape->classes,
         .mean = mean,
         .sd = sd,
         .gauss = bench_gauss(o),
         .form = bench_form(o),
     };
+}
+
+static sb_status write_model(const struct bench_options *o, double density,
+                             const char *path)
+{
+    struct sb_form_shape shape = bench_shape(o);
+    struct sb_model_info info = info_of(o, &shape);
     struct sb_net net = {0};
     struct sb_model m = {0};
     struct sb_arch arch;
@@ -124,9 +130,9 @@ static double time_call(struct sebays_predictor *p, const uint8_t *pixels, uint3
                         float *out)
 {
     struct sebays_examples e = {.data = pixels, .count = n, .type = SEBAYS_U8};
-    struct sebays_prediction answers = {.probabilities = out};
+    struct sebays_prediction predictions = {.probabilities = out};
     double start = bench_now();
-    return sebays_predict(p, &e, &answers) == SEBAYS_OK ? bench_now() - start : -1.0;
+    return sebays_predict(p, &e, &predictions) == SEBAYS_OK ? bench_now() - start : -1.0;
 }
 
 static double best_rate(struct sebays_predictor *p, const uint8_t *pixels,

@@ -92,7 +92,7 @@ static const struct flag *find(const struct cli_command *command, const char *ar
     return NULL;
 }
 
-static bool take_number(const char *text, unsigned *out)
+static bool set_number(const char *text, unsigned *out)
 {
     size_t n = strlen(text);
     if (n == 0 || n > 9 || strspn(text, "0123456789") != n)
@@ -109,8 +109,8 @@ static bool append(struct cli_list *list, const char *value)
     return true;
 }
 
-static bool take_value(const struct flag *f, const char *value, struct cli_args *args,
-                       char message[CLI_MESSAGE])
+static bool set_value(const struct flag *f, const char *value, struct cli_args *args,
+                      char message[CLI_MESSAGE])
 {
     void *field = (char *)args + f->offset;
     switch (f->kind) {
@@ -124,7 +124,7 @@ static bool take_value(const struct flag *f, const char *value, struct cli_args 
         *(const char **)field = value;
         break;
     case NUMBER:
-        if (!take_number(value, field))
+        if (!set_number(value, field))
             return refuse(message, "%s %s: want a whole number in 1 .. %d", f->name,
                           value, CLI_THREADS);
         break;
@@ -137,8 +137,8 @@ static bool take_value(const struct flag *f, const char *value, struct cli_args 
 }
 
 /* argv[*at] is a flag; *at moves past its value if that is an argument of its own. */
-static bool take_flag(const struct cli_command *command, int argc, char *const *argv,
-                      int *at, struct cli_args *args, char message[CLI_MESSAGE])
+static bool set_flag(const struct cli_command *command, int argc, char *const *argv,
+                     int *at, struct cli_args *args, char message[CLI_MESSAGE])
 {
     const char *arg = argv[*at], *equals = strchr(arg, '=');
     const struct flag *f = find(command, arg);
@@ -148,16 +148,16 @@ static bool take_flag(const struct cli_command *command, int argc, char *const *
     if (f->kind == SWITCH && equals)
         return refuse(message, "%s takes no value", f->name);
     if (f->kind == MAYBE && !equals)
-        return take_value(f, usual_mpi, args, message);
+        return set_value(f, usual_mpi, args, message);
     if (f->kind == SWITCH || equals)
-        return take_value(f, equals ? equals + 1 : "", args, message);
+        return set_value(f, equals ? equals + 1 : "", args, message);
     if (*at + 1 >= argc)
         return refuse(message, "%s: want %s, have nothing", f->name, f->value);
-    return take_value(f, argv[++*at], args, message);
+    return set_value(f, argv[++*at], args, message);
 }
 
-static bool take_operand(const struct cli_command *command, const char *arg,
-                         struct cli_args *args, char message[CLI_MESSAGE])
+static bool set_operand(const struct cli_command *command, const char *arg,
+                        struct cli_args *args, char message[CLI_MESSAGE])
 {
     if (!command->operand)
         return refuse(message, "'%s': %s takes no argument", arg, command->name);
@@ -193,9 +193,9 @@ bool cli_args_parse(const struct cli_command *command, int argc, char *const *ar
         if (!operands_only && strcmp(argv[i], "--") == 0)
             operands_only = true;
         else if (!operands_only && argv[i][0] == '-' && argv[i][1] != '\0')
-            ok = take_flag(command, argc, argv, &i, args, message);
+            ok = set_flag(command, argc, argv, &i, args, message);
         else
-            ok = take_operand(command, argv[i], args, message);
+            ok = set_operand(command, argv[i], args, message);
         if (!ok)
             return false;
     }

@@ -75,7 +75,7 @@ int cli_print(const char *command, char *text)
     return ok ? CLI_OK : CLI_FAILED;
 }
 
-bool cli_take_member(const char *command, const char *text, uint32_t *out)
+bool cli_read_member(const char *command, const char *text, uint32_t *out)
 {
     size_t n = strlen(text);
     if (n == 0 || n > 9 || strspn(text, "0123456789") != n) {

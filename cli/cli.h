@@ -53,8 +53,12 @@ int cli_load_recipe(const char *command, const struct cli_args *args,
 /* Prints a text the library made and frees it. */
 int cli_print(const char *command, char *text);
 
+/* Prints a finished run's figures on the test set, and whether the ensemble is worth having.
+ * first: the number of its first member, from 0. out: the run directory. */
+void cli_result_print(const struct sebays_result *r, uint32_t first, const char *out);
+
 /* A member's number, counted from 0; false, and it was said why: text is none. */
-bool cli_take_member(const char *command, const char *text, uint32_t *out);
+bool cli_read_member(const char *command, const char *text, uint32_t *out);
 
 /* Where a run goes: --out, or runs/NAME for a recipe some/where/NAME.ini or data NAME.csv, one
  * member of it (--member K) to member-K below that; and where a recipe for that data: --out,

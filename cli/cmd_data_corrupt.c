@@ -10,7 +10,7 @@
 static const char name[] = "data corrupt";
 
 /* "3" or "1-5". */
-static bool take_severities(const char *text, struct sebays_corrupt_options *o)
+static bool read_severities(const char *text, struct sebays_corrupt_options *o)
 {
     size_t n = strlen(text);
     if ((n != 1 && n != 3) || (n == 3 && text[1] != '-'))
@@ -20,7 +20,7 @@ static bool take_severities(const char *text, struct sebays_corrupt_options *o)
     return text[0] >= '1' && text[0] <= text[n - 1] && text[n - 1] <= '5';
 }
 
-static bool take_seed(const char *text, uint64_t *out)
+static bool read_seed(const char *text, uint64_t *out)
 {
     size_t n = strlen(text);
     if (n == 0 || n > 19 || strspn(text, "0123456789") != n) /* 19 digits are < 2^64 */
@@ -29,16 +29,16 @@ static bool take_seed(const char *text, uint64_t *out)
     return true;
 }
 
-static bool take(const struct cli_args *args, struct sebays_corrupt_options *o)
+static bool read_options(const struct cli_args *args, struct sebays_corrupt_options *o)
 {
     if (!args->out && !args->sheet)
         fprintf(stderr,
                 "sebays %s: nothing to write; want --out DIR or --sheet FILE.png\n",
                 name);
-    else if (args->severity && !take_severities(args->severity, o))
+    else if (args->severity && !read_severities(args->severity, o))
         fprintf(stderr, "sebays %s: --severity %s: want 1 to 5, or a range such as 1-5\n",
                 name, args->severity);
-    else if (args->seed && !take_seed(args->seed, &o->seed))
+    else if (args->seed && !read_seed(args->seed, &o->seed))
         fprintf(stderr,
                 "sebays %s: --seed %s: want a whole number of at most 19 digits\n", name,
                 args->seed);
@@ -63,7 +63,7 @@ static int run(const struct cli_args *args)
         .progress_seconds = 0.25,
     };
     test.split = args->split ? args->split : "test";
-    if (!take(args, &o))
+    if (!read_options(args, &o))
         return CLI_USAGE;
     int code = cli_data_open(name, &test, false, &data);
     if (code != CLI_OK)

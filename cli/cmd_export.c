@@ -5,7 +5,7 @@
 #include "progress.h"
 #include "signals.h"
 
-static bool take(const struct cli_args *args, struct sebays_export_options *o)
+static bool read_options(const struct cli_args *args, struct sebays_export_options *o)
 {
     if (!args->format)
         fprintf(stderr,
@@ -13,7 +13,7 @@ static bool take(const struct cli_args *args, struct sebays_export_options *o)
                 "or onnx\n");
     else if (!args->out)
         fprintf(stderr, "sebays export: say where to, with --out FILE\n");
-    else if (!args->member || cli_take_member("export", args->member, &o->first_member))
+    else if (!args->member || cli_read_member("export", args->member, &o->first_member))
         return true;
     return false;
 }
@@ -31,7 +31,7 @@ static int run(const struct cli_args *args)
         .progress_context = &screen,
         .progress_seconds = 0.25,
     };
-    if (!take(args, &o))
+    if (!read_options(args, &o))
         return CLI_USAGE;
     cli_progress_init(&screen, args->quiet);
     (void)cli_signals_catch(); /* if that fails, Ctrl-C ends us without a word */

@@ -4,7 +4,6 @@
 #include "cli.h"
 #include "data.h"
 #include "progress.h"
-#include "result.h"
 
 enum { PATH_BYTES = 4096 };
 

@@ -15,7 +15,7 @@ struct question {
     double bits, latency;
 };
 
-static bool take_ranks(const char *text, struct question *q)
+static bool read_ranks(const char *text, struct question *q)
 {
     while (text) {
         char *end = NULL;
@@ -30,7 +30,7 @@ static bool take_ranks(const char *text, struct question *q)
 }
 
 /* "10Gb" or "10Gb,20us". */
-static bool take_network(const char *text, struct question *q)
+static bool read_network(const char *text, struct question *q)
 {
     char *end = NULL;
     q->bits = strtod(text, &end) * 1e9;
@@ -45,17 +45,17 @@ static bool take_network(const char *text, struct question *q)
     return strcmp(end, "us") == 0 && q->latency >= 0.0;
 }
 
-static bool take_question(const struct cli_args *args, struct question *q)
+static bool read_question(const struct cli_args *args, struct question *q)
 {
     *q = (struct question){.bits = 10e9, .latency = 50e-6};
-    if (args->ranks && !take_ranks(args->ranks, q))
+    if (args->ranks && !read_ranks(args->ranks, q))
         fprintf(stderr,
                 "sebays plan: --ranks %s: want up to %d numbers of processes, commas "
                 "between: 2,4,8\n",
                 args->ranks, RANKS);
     else if (args->network && !args->ranks)
         fprintf(stderr, "sebays plan: --network needs --ranks\n");
-    else if (args->network && !take_network(args->network, q))
+    else if (args->network && !read_network(args->network, q))
         fprintf(stderr,
                 "sebays plan: --network %s: want a rate and, if you know it, a latency: "
                 "10Gb or 100Gb,5us\n",
@@ -79,7 +79,7 @@ static int run(const struct cli_args *args)
         .progress_context = &screen,
         .progress_seconds = 0.25,
     };
-    if (!take_question(args, &q))
+    if (!read_question(args, &q))
         return CLI_USAGE;
     int code = cli_load_recipe("plan", args, &recipe);
     if (code != CLI_OK)

@@ -17,7 +17,7 @@
 static const char name[] = "predict";
 static const double patience = 2.0; /* seconds before progress is shown */
 
-enum { QUANTILES = 64 };
+enum { QUANTILES = 64, MOST_DRAWS = 1000000 };
 
 /* All that a prediction needs. */
 struct work {
@@ -37,7 +37,7 @@ struct work {
 /* ---- the command line ---- */
 
 /* A whole number of at most 7 digits, not 0. */
-static bool take_number(const char *text, uint32_t *out)
+static bool read_number(const char *text, uint32_t *out)
 {
     size_t n = strlen(text);
     if (n == 0 || n > 7 || strspn(text, "0123456789") != n)
@@ -46,18 +46,17 @@ static bool take_number(const char *text, uint32_t *out)
     return *out > 0;
 }
 
-static bool take_samples(const char *text, struct sebays_predictor_options *o)
+static bool read_samples(const char *text, struct sebays_predictor_options *o)
 {
-    uint32_t most = 1000000;
     o->sampling = !text                        ? SEBAYS_DRAW
                   : strcmp(text, "mean") == 0  ? SEBAYS_MEAN
                   : strcmp(text, "noise") == 0 ? SEBAYS_NOISE
                                                : SEBAYS_DRAWS;
     return o->sampling != SEBAYS_DRAWS ||
-           (take_number(text, &o->draws) && o->draws <= most);
+           (read_number(text, &o->draws) && o->draws <= MOST_DRAWS);
 }
 
-static bool take_format(const char *text, enum cli_predictions_format *out)
+static bool read_format(const char *text, enum cli_predictions_format *out)
 {
     static const char *const words[] = {"csv", "json", "npy"};
     for (int i = 0; i < 3; i++)
@@ -68,7 +67,7 @@ static bool take_format(const char *text, enum cli_predictions_format *out)
     return false;
 }
 
-static bool take_entropy(const char *text, double *out)
+static bool read_entropy(const char *text, double *out)
 {
     char *end;
     *out = strtod(text, &end);
@@ -76,7 +75,7 @@ static bool take_entropy(const char *text, double *out)
 }
 
 /* What can be said before the model is open. */
-static bool take(struct work *w, struct sebays_predictor_options *o)
+static bool read_options(struct work *w, struct sebays_predictor_options *o)
 {
     const struct cli_args *args = w->args;
     struct cli_predictions *a = &w->predictions;
@@ -90,18 +89,19 @@ static bool take(struct work *w, struct sebays_predictor_options *o)
                 "sebays %s: say what to predict with --input FILE, --input DIR, or "
                 "--input - for standard input\n",
                 name);
-    else if (!take_format(args->format, &a->format))
+    else if (!read_format(args->format, &a->format))
         fprintf(stderr, "sebays %s: --format %s: want csv, json or npy\n", name,
                 args->format);
-    else if (!take_samples(args->samples, o))
+    else if (!read_samples(args->samples, o))
         fprintf(stderr,
                 "sebays %s: --samples %s: want a number of draws, mean or noise\n", name,
                 args->samples);
-    else if (a->rejects && !take_entropy(args->reject_above, &a->reject_above))
+    else if (a->rejects && !read_entropy(args->reject_above, &a->reject_above))
         fprintf(stderr, "sebays %s: --reject-above %s: want nats, a number from 0\n",
                 name, args->reject_above);
-    else if (a->format == CLI_ANSWERS_NPY && (args->top || a->members || a->rejects ||
-                                              a->probabilities || args->keep || a->far))
+    else if (a->format == CLI_PREDICTIONS_NPY &&
+             (args->top || a->members || a->rejects || a->probabilities || args->keep ||
+              a->far))
         fprintf(stderr,
                 "sebays %s: --format npy is the array of probabilities; leave --top, "
                 "--members, --probabilities, --reject-above, --far and --keep out\n",
@@ -112,12 +112,12 @@ static bool take(struct work *w, struct sebays_predictor_options *o)
 }
 
 /* And what needs it. */
-static bool take_top(struct work *w)
+static bool read_top(struct work *w)
 {
     uint32_t classes = sebays_model_classes(w->model);
     w->predictions.top = 1;
     if (!w->args->top ||
-        (take_number(w->args->top, &w->predictions.top) && w->predictions.top <= classes))
+        (read_number(w->args->top, &w->predictions.top) && w->predictions.top <= classes))
         return true;
     fprintf(stderr,
             "sebays %s: --top %s: want a number from 1 to %u, the classes of the model\n",
@@ -126,7 +126,7 @@ static bool take_top(struct work *w)
 }
 
 /* Shares in (0, 1), commas between. */
-static bool take_shares(const char *text, double *out, size_t most, size_t *count)
+static bool read_shares(const char *text, double *out, size_t most, size_t *count)
 {
     char *end;
     for (*count = 0; *text && *count < most; text = *end == ',' ? end + 1 : end) {
@@ -152,7 +152,7 @@ static const char *misplaced(const struct work *w)
                                                 : NULL;
 }
 
-static bool take_coverage(struct work *w)
+static bool read_coverage(struct work *w)
 {
     struct cli_predictions *a = &w->predictions;
     const struct cli_args *args = w->args;
@@ -166,11 +166,11 @@ static bool take_coverage(struct work *w)
         fprintf(stderr, "sebays %s: %s is for models of %s; this one has %s\n", name,
                 wrong, targets ? "classes" : "continuous targets",
                 targets ? "continuous targets" : "classes");
-    else if (args->coverage && !take_shares(args->coverage, &a->coverage, 1, &n))
+    else if (args->coverage && !read_shares(args->coverage, &a->coverage, 1, &n))
         fprintf(stderr, "sebays %s: --coverage %s: want a share in (0, 1), such as 0.9\n",
                 name, args->coverage);
     else if (args->quantiles &&
-             !take_shares(args->quantiles, w->quantiles, QUANTILES, &a->quantile_count))
+             !read_shares(args->quantiles, w->quantiles, QUANTILES, &a->quantile_count))
         fprintf(stderr,
                 "sebays %s: --quantiles %s: want up to %d levels in (0, 1), commas "
                 "between\n",
@@ -241,11 +241,41 @@ static bool spares(const struct cli_args *args)
     }
     if (!cli_output_is(args->out, files, NAMES + 2, &which))
         return true;
-    fprintf(
-        stderr, "sebays %s: --out %s would replace %s; give the answers another name\n",
-        name, args->out,
-        which == args->input ? "what is predicted from" : "a file of the model's run");
+    fprintf(stderr,
+            "sebays %s: --out %s would replace %s; give the predictions another name\n",
+            name, args->out,
+            which == args->input ? "what is predicted from"
+                                 : "a file of the model's run");
     return false;
+}
+
+static int no_memory(void)
+{
+    fprintf(stderr, "sebays %s: no memory for predictions\n", name);
+    return CLI_FAILED;
+}
+
+/* Where predictions go. */
+static int open_output(struct work *w)
+{
+    if (w->predictions.format == CLI_PREDICTIONS_NPY && !w->args->out &&
+        sebays_feed_count(w->feed) == 0) {
+        fprintf(stderr,
+                "sebays %s: an array begins with its size, and that of a table is known "
+                "at its end; name a file with --out\n",
+                name);
+        return CLI_USAGE;
+    }
+    w->predictions.model = w->model;
+    if (!cli_predictions_init(&w->predictions))
+        return no_memory();
+    if (first(w) && !cli_output_open(&w->output, w->args->out))
+        return cannot_write(w, errno);
+    w->predictions.to = w->output.to;
+    if (together(w) && !cli_collect_init(&w->collect, w->ranks, w->output.to))
+        return no_memory();
+    w->predictions.screen = first(w) && isatty(fileno(w->output.to));
+    return CLI_OK;
 }
 
 static int open_all(struct work *w, struct sebays_predictor_options *o)
@@ -260,44 +290,20 @@ static int open_all(struct work *w, struct sebays_predictor_options *o)
         .ranks = w->ranks,
     };
     sebays_status st = sebays_model_open(w->args->operand, &w->model);
-    if (st == SEBAYS_OK && (!take_coverage(w) || !take_top(w)))
+    if (st == SEBAYS_OK && (!read_coverage(w) || !read_top(w)))
         return CLI_USAGE;
     if (st == SEBAYS_OK)
         st = calibrate(w);
-    if (st == SEBAYS_OK &&
-        sebays_model_height(w->model) * sebays_model_width(w->model) == 1)
+    if (sebays_model_height(w->model) * sebays_model_width(w->model) == 1)
         o->max_batch = SEBAYS_FEED_BATCH; /* rows are small, and the more the faster */
     if (st == SEBAYS_OK)
         st = sebays_feed_open(w->model, w->args->input, &f, &w->feed);
     if (st == SEBAYS_OK)
         st = sebays_predictor_new(w->model, o, &w->predictor);
-    if (st != SEBAYS_OK)
-        return cli_ranks_fail(name, w->ranks, st);
-    if (w->predictions.format == CLI_ANSWERS_NPY && !w->args->out &&
-        sebays_feed_count(w->feed) == 0) {
-        fprintf(stderr,
-                "sebays %s: an array begins with its size, and that of a table is known "
-                "at its end; name a file with --out\n",
-                name);
-        return CLI_USAGE;
-    }
-    w->predictions.model = w->model;
-    if (!cli_predictions_init(&w->predictions)) {
-        fprintf(stderr, "sebays %s: no memory for predictions\n", name);
-        return CLI_FAILED;
-    }
-    if (first(w) && !cli_output_open(&w->output, w->args->out))
-        return cannot_write(w, errno);
-    w->predictions.to = w->output.to;
-    if (together(w) && !cli_collect_init(&w->collect, w->ranks, w->output.to)) {
-        fprintf(stderr, "sebays %s: no memory for predictions\n", name);
-        return CLI_FAILED;
-    }
-    w->predictions.screen = first(w) && isatty(fileno(w->output.to));
-    return CLI_OK;
+    return st == SEBAYS_OK ? open_output(w) : cli_ranks_fail(name, w->ranks, st);
 }
 
-static sebays_status answer(struct work *w, size_t *got)
+static sebays_status predict_batch(struct work *w, size_t *got)
 {
     struct cli_predictions *a = &w->predictions;
     return sebays_model_targets(w->model) > 0
@@ -307,7 +313,7 @@ static sebays_status answer(struct work *w, size_t *got)
                                      got);
 }
 
-/* Of several processes, rank 0 writes what all have answered. */
+/* Of several processes, rank 0 writes what all have predicted. */
 static int write_round(struct work *w, size_t got, bool *more)
 {
     struct cli_predictions *a = &w->predictions;
@@ -328,14 +334,14 @@ static int write_round(struct work *w, size_t got, bool *more)
 }
 
 /* One batch after the other, each out before the next. */
-static int answer_all(struct work *w)
+static int predict_all(struct work *w)
 {
     struct cli_predictions *a = &w->predictions;
     uint64_t count = sebays_feed_count(w->feed);
     bool more = true;
     for (bool begun = false; more; begun = true) {
         size_t got = 0;
-        sebays_status st = answer(w, &got);
+        sebays_status st = predict_batch(w, &got);
         if (st == SEBAYS_ECANCELED && cli_signals_caught())
             return 128 + cli_signals_caught();
         if (st != SEBAYS_OK) {
@@ -354,9 +360,7 @@ static int answer_all(struct work *w)
     if (!first(w))
         return CLI_OK;
     cli_predictions_end(a, count);
-    if (!cli_output_commit(&w->output))
-        return cannot_write(w, errno);
-    return CLI_OK;
+    return cli_output_commit(&w->output) ? CLI_OK : cannot_write(w, errno);
 }
 
 static void close_all(struct work *w)
@@ -373,7 +377,7 @@ static int run_with(const struct cli_args *args, struct sebays_ranks *ranks)
 {
     struct work w = {.args = args, .ranks = ranks};
     struct sebays_predictor_options o = {.threads = args->threads, .isa = args->isa};
-    if (!take(&w, &o) || !spares(args))
+    if (!read_options(&w, &o) || !spares(args))
         return CLI_USAGE;
     /* Rows and a bar on one screen would spoil each other. */
     bool quiet = args->quiet || !first(&w);
@@ -381,7 +385,7 @@ static int run_with(const struct cli_args *args, struct sebays_ranks *ranks)
     (void)cli_signals_catch(); /* if that fails, Ctrl-C ends us without a word */
     int code = open_all(&w, &o);
     if (code == CLI_OK)
-        code = answer_all(&w);
+        code = predict_all(&w);
     cli_progress_end(&w.screen);
     if (code == CLI_OK && w.predictions.rejects && !quiet)
         fprintf(stderr, "%llu of %llu rejected: total entropy above %g nats\n",

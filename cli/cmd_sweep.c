@@ -39,7 +39,7 @@ static size_t count_values(const char *text)
 }
 
 /* out = "section.key=value" with value k. False: too long. */
-static bool take_value(const char *text, size_t k, char out[NAME])
+static bool read_value(const char *text, size_t k, char out[NAME])
 {
     const char *value = strchr(text, '=') + 1;
     size_t key = (size_t)(value - text);
@@ -56,7 +56,7 @@ static bool assignment(const struct sweep *s, size_t i, char out[NAME])
     size_t rest = s->number;
     for (size_t k = s->args->varied.count; k-- > i + 1;)
         rest /= s->values[k];
-    return take_value(s->args->varied.item[i], rest % s->values[i], out);
+    return read_value(s->args->varied.item[i], rest % s->values[i], out);
 }
 
 /* A name for the combination that is a name of a directory too. */

@@ -9,7 +9,6 @@
 #include "data.h"
 #include "progress.h"
 #include "ranks.h"
-#include "result.h"
 #include "signals.h"
 
 enum { PATH_BYTES = 4096 };
@@ -42,6 +41,22 @@ static int say_go_on(const char *what, const struct cli_args *args, const char *
     return code;
 }
 
+/* A training that did not end; what is saved can be gone on with. */
+static int say_stopped(const struct cli_args *args, const char *out,
+                       const struct sebays_ranks *ranks, sebays_status st)
+{
+    char recipe[PATH_BYTES];
+    bool begun = recipe_of(out, recipe);
+    if (begun && st == SEBAYS_ECANCELED) { /* another rank may be the one that was told */
+        int code = 128 + (cli_signals_caught() ? cli_signals_caught() : SIGTERM);
+        return sebays_ranks_rank(ranks) == 0 ? say_go_on("saved", args, recipe, out, code)
+                                             : code;
+    }
+    return begun && st == SEBAYS_EIO
+               ? say_go_on("what was saved before is kept", args, recipe, out, CLI_FAILED)
+               : cli_ranks_fail("train", ranks, st);
+}
+
 static int train(const struct cli_args *args, const struct sebays_recipe *recipe,
                  const char *out, const struct sebays_ranks *ranks)
 {
@@ -68,21 +83,12 @@ static int train(const struct cli_args *args, const struct sebays_recipe *recipe
         .one_member = args->member != NULL,
         .dense_from = args->from,
     };
-    if (args->member && !cli_take_member("train", args->member, &o.member))
+    if (args->member && !cli_read_member("train", args->member, &o.member))
         return CLI_USAGE;
     sebays_status st = sebays_train(recipe, &o, &result);
     cli_progress_end(&screen);
-    char recipe_path[PATH_BYTES];
-    bool begun = recipe_of(out, recipe_path);
-    if (begun && st == SEBAYS_ECANCELED) { /* another rank may be the one that was told */
-        int code = 128 + (cli_signals_caught() ? cli_signals_caught() : SIGTERM);
-        return first ? say_go_on("saved", args, recipe_path, out, code) : code;
-    }
-    if (begun && st == SEBAYS_EIO)
-        return say_go_on("what was saved before is kept", args, recipe_path, out,
-                         CLI_FAILED);
     if (st != SEBAYS_OK)
-        return cli_ranks_fail("train", ranks, st);
+        return say_stopped(args, out, ranks, st);
     if (first)
         cli_result_print(result, o.member, out);
     if (first && !cli_is_recipe(args->operand))

@@ -19,7 +19,7 @@ bool cli_data_directory(const char *dir, char out[CLI_PATH])
 }
 
 /* "train" or "test". */
-static bool take_split(const char *command, const char *word, enum sebays_split *out)
+static bool read_split(const char *command, const char *word, enum sebays_split *out)
 {
     *out = strcmp(word, "test") == 0 ? SEBAYS_TEST : SEBAYS_TRAIN;
     if (*out == SEBAYS_TEST || strcmp(word, "train") == 0)
@@ -37,7 +37,7 @@ int cli_data_open(const char *command, const struct cli_args *args, bool look,
     *out = NULL;
     if (cli_data_directory(args->data_dir, place))
         o.data_dir = place;
-    if (args->split && !take_split(command, args->split, &o.split))
+    if (args->split && !read_split(command, args->split, &o.split))
         return CLI_USAGE;
     sebays_status st = sebays_data_open(args->operand, &o, out);
     if (st == SEBAYS_OK)

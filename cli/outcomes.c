@@ -1,5 +1,5 @@
-/* outcomes - see outcomes.h. */
-#include "outcomes.h"
+/* outcomes - predictions of continuous targets; see predictions.h. */
+#include "predictions.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@ bool cli_outcomes_init(struct cli_predictions *a)
         memcpy(a->levels + ENDS, a->quantiles, a->quantile_count * sizeof *a->levels);
     *o = (struct sebays_outcomes){
         .levels = a->levels, .level_count = levels, .mean = calloc(n, sizeof *o->mean)};
-    if (a->format == CLI_ANSWERS_NPY)
+    if (a->format == CLI_PREDICTIONS_NPY)
         return o->mean;
     o->sd = calloc(n, sizeof *o->sd);
     o->aleatoric = calloc(n, sizeof *o->aleatoric);
@@ -169,7 +169,7 @@ void cli_outcomes_row(const struct cli_predictions *a, struct sebays_feed *feed,
                       size_t n)
 {
     const char *file = a->files ? sebays_feed_name(feed, i) : NULL;
-    bool json = a->format == CLI_ANSWERS_JSON;
+    bool json = a->format == CLI_PREDICTIONS_JSON;
     if (json)
         cli_put_json_front(a->to, a->count, file, feed, i);
     else

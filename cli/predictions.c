@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "cells.h"
-#include "outcomes.h"
 
 /* ---- buffer ---- */
 
@@ -16,7 +15,7 @@ bool cli_predictions_init(struct cli_predictions *a)
     size_t n = SEBAYS_FEED_BATCH, classes = sebays_model_classes(a->model);
     a->out = (struct sebays_prediction){.probabilities = calloc(n * classes, 4)};
     a->order = calloc(classes, sizeof *a->order);
-    if (a->format == CLI_ANSWERS_NPY)
+    if (a->format == CLI_PREDICTIONS_NPY)
         return a->out.probabilities && a->order;
     a->out.total = calloc(n, sizeof *a->out.total);
     a->out.aleatoric = calloc(n, sizeof *a->out.aleatoric);
@@ -88,7 +87,7 @@ struct row {
     float total, aleatoric, epistemic;
     const char *file;               /* NULL: none */
     const struct sebays_feed *feed; /* for what is kept of it */
-    size_t number;                  /* in the last answer */
+    size_t number;                  /* in the last call */
     bool rejected;
 };
 
@@ -276,18 +275,18 @@ static uint32_t width_of(const struct cli_predictions *a)
 void cli_predictions_begin(struct cli_predictions *a, const struct sebays_feed *feed,
                            uint64_t count)
 {
-    if (a->format == CLI_ANSWERS_CSV && sebays_model_targets(a->model) > 0)
+    if (a->format == CLI_PREDICTIONS_CSV && sebays_model_targets(a->model) > 0)
         cli_outcomes_head(a, feed);
-    else if (a->format == CLI_ANSWERS_CSV)
+    else if (a->format == CLI_PREDICTIONS_CSV)
         csv_head(a, feed);
-    else if (a->format == CLI_ANSWERS_NPY)
+    else if (a->format == CLI_PREDICTIONS_NPY)
         cli_put_npy_head(a->to, count, width_of(a));
 }
 
 void cli_predictions_write(struct cli_predictions *a, struct sebays_feed *feed, size_t n)
 {
     bool outcomes = sebays_model_targets(a->model) > 0;
-    if (a->format == CLI_ANSWERS_NPY) {
+    if (a->format == CLI_PREDICTIONS_NPY) {
         (void)fwrite(outcomes ? a->outcome.mean : a->out.probabilities, sizeof(float),
                      n * width_of(a), a->to);
         a->count += n;
@@ -301,7 +300,7 @@ void cli_predictions_write(struct cli_predictions *a, struct sebays_feed *feed, 
         struct row r = row_at(a, feed, i, n);
         a->rejected += r.rejected;
         find_top(a, r.p);
-        if (a->format == CLI_ANSWERS_JSON)
+        if (a->format == CLI_PREDICTIONS_JSON)
             json_row(a, &r);
         else
             csv_row(a, &r);
@@ -310,7 +309,7 @@ void cli_predictions_write(struct cli_predictions *a, struct sebays_feed *feed, 
 
 void cli_predictions_end(struct cli_predictions *a, uint64_t count)
 {
-    if (a->format == CLI_ANSWERS_NPY && count != a->count &&
+    if (a->format == CLI_PREDICTIONS_NPY && count != a->count &&
         fseek(a->to, 0, SEEK_SET) == 0)
         cli_put_npy_head(a->to, a->count, width_of(a));
 }

@@ -1,8 +1,8 @@
 /* predictions - what a model says about examples, as a table (CSV), as one JSON object a line,
  * or as a NumPy array of probabilities or of means. What is special to continuous targets is
  * in outcomes.c. */
-#ifndef SEBAYS_CLI_ANSWERS_H
-#define SEBAYS_CLI_ANSWERS_H
+#ifndef SEBAYS_CLI_PREDICTIONS_H
+#define SEBAYS_CLI_PREDICTIONS_H
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -10,7 +10,11 @@
 #include "cells.h"
 #include "sebays.h"
 
-enum cli_predictions_format { CLI_ANSWERS_CSV, CLI_ANSWERS_JSON, CLI_ANSWERS_NPY };
+enum cli_predictions_format {
+    CLI_PREDICTIONS_CSV,
+    CLI_PREDICTIONS_JSON,
+    CLI_PREDICTIONS_NPY
+};
 
 struct cli_class {
     float probability;
@@ -62,5 +66,16 @@ void cli_predictions_write(struct cli_predictions *a, struct sebays_feed *feed, 
 
 /* All rows are written; count as before. Whether they could be is to's to say. */
 void cli_predictions_end(struct cli_predictions *a, uint64_t count);
+
+/* ---- between predictions.c and outcomes.c: continuous targets ---- */
+
+/* Memory for them. False: there is none. */
+bool cli_outcomes_init(struct cli_predictions *a);
+void cli_outcomes_fini(struct cli_predictions *a);
+
+/* The names of a table's columns, and a row: example i of the last n. */
+void cli_outcomes_head(const struct cli_predictions *a, const struct sebays_feed *feed);
+void cli_outcomes_row(const struct cli_predictions *a, struct sebays_feed *feed, size_t i,
+                      size_t n);
 
 #endif

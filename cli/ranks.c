@@ -31,7 +31,7 @@ static bool launched_apart(const char *command, const char *mpi, uint32_t size)
     return false;
 }
 
-static bool take_limit(const char *text, double *out)
+static bool read_limit(const char *text, double *out)
 {
     char *end = NULL;
     *out = text ? strtod(text, &end) : SEBAYS_RANKS_SECONDS;
@@ -43,7 +43,7 @@ int cli_ranks_join(const char *command, const struct cli_args *args,
 {
     double limit;
     *out = NULL;
-    if (!take_limit(args->mpi_limit, &limit)) {
+    if (!read_limit(args->mpi_limit, &limit)) {
         fprintf(stderr, "sebays %s: --mpi-limit %s: want seconds, more than 0\n", command,
                 args->mpi_limit);
         return CLI_USAGE;
@@ -97,7 +97,7 @@ int cli_ranks_leave(const char *command, const struct cli_args *args,
         let_it_be_read(ranks);
         sebays_ranks_abort(ranks);
     }
-    (void)take_limit(args->mpi_limit, &limit); /* was looked at when it joined */
+    (void)read_limit(args->mpi_limit, &limit); /* was looked at when it joined */
     cli_watch_begin(&watch, command, "leaving the other processes", limit);
     sebays_ranks_leave(ranks);
     cli_watch_end(&watch);

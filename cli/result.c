@@ -1,5 +1,5 @@
-/* result - see result.h. */
-#include "result.h"
+/* result - a finished run's figures, for people. */
+#include "cli.h"
 
 #include <math.h>
 #include <stdio.h>

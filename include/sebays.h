@@ -433,10 +433,10 @@ enum sebays_sampling {
     SEBAYS_NOISE /* activation noise, new for every example; draws of it if there are any */
 };
 
-/* Zeroed is a good start. None of it changes an answer but sampling and draws. */
+/* Zeroed is a good start. None of it changes a prediction but sampling and draws. */
 struct sebays_predictor_options {
     uint32_t max_batch; /* examples worked on at once, at most, by all threads; memory may
-                         * grow with it. 0: 64. 1 is planned for the fastest answer to a
+                         * grow with it. 0: 64. 1 is planned for the fastest prediction of a
                          * single one */
     uint32_t threads;   /* that work on one call; 0: one a processor */
     const char *isa;    /* kernels: "scalar", "avx2", "neon"; NULL: the best there is */
@@ -478,7 +478,7 @@ struct sebays_examples {
                           * first + i has noise of its own, whatever call it comes in */
 };
 
-/* Where the answers go; what is NULL is not wanted. Entropies are in nats. */
+/* Where predictions go; what is NULL is not wanted. Entropies are in nats. */
 struct sebays_prediction {
     float *probabilities; /* [count][classes], the mean over members */
     float *members;       /* [members][count][classes] */
@@ -489,9 +489,9 @@ struct sebays_prediction {
     float *far;       /* [count] see sebays_model_has_far */
 };
 
-/* Any number of examples. Allocates nothing. The bits of an example's answer do not depend
- * on the others, on max_batch, on threads, or on what other predictors do meanwhile. After
- * a failure the arrays hold nothing of use; SEBAYS_ENUMERIC names the example with a
+/* Any number of examples. Allocates nothing. The bits of an example's prediction do not
+ * depend on the others, on max_batch, on threads, or on what other predictors do meanwhile.
+ * After a failure the arrays hold nothing of use; SEBAYS_ENUMERIC names the example with a
  * number that is not finite. */
 sebays_status sebays_predict(struct sebays_predictor *predictor,
                              const struct sebays_examples *examples,
@@ -518,7 +518,7 @@ sebays_status sebays_predict_outcomes(struct sebays_predictor *predictor,
 
 /* ---- prediction of files ---- */
 
-/* Examples for a model to answer, one after the other, from what sebays_data_open reads,
+/* Examples for a model to predict, one after the other, from what sebays_data_open reads,
  * without labels or with labels that are not looked at. Images get the model's size and
  * colours. Tables as text are read row by row; named columns are found by their names. */
 struct sebays_feed;
@@ -532,7 +532,7 @@ struct sebays_feed_options {
     sebays_progress_fn *progress; /* may be NULL; false ends with SEBAYS_ECANCELED */
     void *progress_context;
     double progress_seconds;          /* between two reports, at least */
-    const struct sebays_ranks *ranks; /* who answers together, each every size-th call's
+    const struct sebays_ranks *ranks; /* who predicts together, each every size-th call's
                                          examples, all of the same most; NULL: this process */
 };
 
@@ -546,14 +546,14 @@ void sebays_feed_free(struct sebays_feed *feed);
 /* How many examples there are; 0: nobody knows before the end (tables as text). */
 uint64_t sebays_feed_count(const struct sebays_feed *feed);
 
-/* Examples that one call answers at most, of large images fewer; of standard input it
- * answers those that have arrived. */
+/* Examples that one call predicts at most, of large images fewer; of standard input it
+ * predicts those that have arrived. */
 #define SEBAYS_FEED_BATCH 1024
 
-/* Answers to the next *got examples, at most most; 0 at the end. Arrays go by their number:
- * members is [members][*got][classes]. The predictor is of the feed's model. The bits are
- * those of sebays_predict. A row that cannot be read is a failure once those before it are
- * answered, and its sentence has line and column. */
+/* Predictions of the next *got examples, at most most; 0 at the end. Arrays go by their
+ * number: members is [members][*got][classes]. The predictor is of the feed's model. The bits
+ * are those of sebays_predict. A row that cannot be read is a failure once those before it
+ * are predicted, and its sentence has line and column. */
 sebays_status sebays_feed_predict(struct sebays_feed *feed,
                                   struct sebays_predictor *predictor, size_t most,
                                   const struct sebays_prediction *out, size_t *got);
@@ -561,15 +561,15 @@ sebays_status sebays_feed_outcomes(struct sebays_feed *feed,
                                    struct sebays_predictor *predictor, size_t most,
                                    const struct sebays_outcomes *out, size_t *got);
 
-/* The number of the last answer's first example, from 0; at the end, how many there are. */
+/* The number of the last call's first example, from 0; at the end, how many there are. */
 uint64_t sebays_feed_first(const struct sebays_feed *feed);
 
-/* The file that example i of the last answer is, within a folder of images ("cat/1.png");
+/* The file that example i of the last call is, within a folder of images ("cat/1.png");
  * NULL: examples are no files. Valid until the next call. */
 const char *sebays_feed_name(struct sebays_feed *feed, size_t i);
 
 /* Columns that are kept: how many; the name of the k-th as it was asked for; its text of
- * example i of the last answer, valid until the next one. NULL: there is none. */
+ * example i of the last call, valid until the next one. NULL: there is none. */
 uint32_t sebays_feed_keeps(const struct sebays_feed *feed);
 const char *sebays_feed_keep_name(const struct sebays_feed *feed, uint32_t k);
 const char *sebays_feed_keep_text(const struct sebays_feed *feed, size_t i, uint32_t k);

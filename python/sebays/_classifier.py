@@ -126,8 +126,8 @@ class SeBaySClassifier(ClassifierMixin, TableEstimator):
                 "balanced" if self.class_weight == "balanced" else None}
 
     @staticmethod
-    def _outputs(answers):
-        return int(answers.max()) + 1
+    def _outputs(y):
+        return int(y.max()) + 1
 
     # ---- prediction ----
 

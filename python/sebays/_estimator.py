@@ -15,7 +15,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from ._model import Model
-from ._table import Table, answer_names, is_mixed
+from ._table import Table, target_names, is_mixed
 from ._train import train
 
 try:
@@ -108,10 +108,10 @@ class TableEstimator(BaseEstimator):
 
     # ---- training ----
 
-    def _fit_rows(self, X, answers, weights):
+    def _fit_rows(self, X, y, weights):
         """Trains on checked rows and keeps what scikit-learn's users look for."""
-        recipe = self._recipe(len(X), weights is not None, answers)
-        history, model_bytes, trained = self._train(recipe, X, answers, weights)
+        recipe = self._recipe(len(X), weights is not None, y)
+        history, model_bytes, trained = self._train(recipe, X, y, weights)
         self.n_iter_ = trained["epochs"]
         self.history_ = history
         self.model_bytes_ = model_bytes
@@ -120,20 +120,20 @@ class TableEstimator(BaseEstimator):
             self._table.learn(model_bytes)
         return self
 
-    def _train(self, recipe, X, answers, weights):
+    def _train(self, recipe, X, y, weights):
         """The history, the model's file and its figures. Memory that turns out to be too
         little for the files of a run is no failure: there is the disk."""
-        place = _place(X.nbytes, _run_bytes(self, X, self._outputs(answers)))
+        place = _place(X.nbytes, _run_bytes(self, X, self._outputs(y)))
         try:
-            return self._train_in(place, recipe, X, answers, weights)
+            return self._train_in(place, recipe, X, y, weights)
         except OSError:
             if place is None:
                 raise
-        return self._train_in(None, recipe, X, answers, weights)
+        return self._train_in(None, recipe, X, y, weights)
 
-    def _train_in(self, place, recipe, X, answers, weights):
+    def _train_in(self, place, recipe, X, y, weights):
         with tempfile.TemporaryDirectory(prefix="sebays-", dir=place) as directory:
-            path = _write_rows(directory, X, answers, weights, self._table)
+            path = _write_rows(directory, X, y, weights, self._table)
             try:
                 result = train(recipe, os.path.join(directory, "run"), self.options,
                                data_path=path, progress=bool(self.verbose))
@@ -144,7 +144,7 @@ class TableEstimator(BaseEstimator):
             with open(result.model_path, "rb") as file:
                 return result.history, file.read(), trained
 
-    def _recipe(self, n, weighted, answers):
+    def _recipe(self, n, weighted, y):
         """What is given, by the names of options; the library chooses the rest."""
         given = {
             "data.validation": _held_out(self.validation_fraction, n),
@@ -162,7 +162,7 @@ class TableEstimator(BaseEstimator):
         return {
             "data.set": SET,  # what it is called: a model does not depend on where rows were
             "data.test_share": 0,  # scoring is scikit-learn's business
-            "data.label": ",".join(answer_names(answers)) if self._table is not None else "",
+            "data.label": ",".join(target_names(y)) if self._table is not None else "",
             "model.arch": self.arch,
             "method.name": self.method,
             "train.seed": self._seed(),
@@ -260,16 +260,16 @@ def _held_out(fraction, n):
     return math.ceil(fraction * n)
 
 
-def _write_rows(directory, X, answers, weights, table):
+def _write_rows(directory, X, y, weights, table):
     """The data set SET in a directory; returns its path."""
     path = os.path.join(directory, SET)
     if table is not None:
         path += ".csv"
-        table.write(path, X, answers, weights)
+        table.write(path, X, y, weights)
         return path
     os.mkdir(path)
     np.save(os.path.join(path, "x.npy"), X)
-    np.save(os.path.join(path, "y.npy"), answers)
+    np.save(os.path.join(path, "y.npy"), y)
     if weights is not None:
         np.save(os.path.join(path, WEIGHTS + ".npy"), weights)
     return path

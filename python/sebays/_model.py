@@ -1,4 +1,4 @@
-"""Model files, and answers from them."""
+"""Model files, and predictions from them."""
 import ctypes
 import os
 import tempfile
@@ -55,7 +55,7 @@ class Model:
 
     sampling says how posteriors are used: "draw" (the one kept with each member), "draws"
     (the mean over several), "mean", "activation-noise". threads: 0 means one a processor;
-    answers are the same bits for any number. Any number of Python threads may use a model.
+    predictions are the same bits for any number. Any number of Python threads may use a model.
     """
 
     def __init__(self, source, *, sampling="draw", draws=10, threads=0, isa=None):
@@ -88,10 +88,10 @@ class Model:
 
     def __repr__(self):
         return (f"<sebays.Model {self.method} {self.arch}: {self.member_count} members, "
-                f"density {self.density:.3g}, {self._answers_for()}, "
+                f"density {self.density:.3g}, {self._predicts()}, "
                 f"input {'x'.join(map(str, self.shape))}>")
 
-    def _answers_for(self):
+    def _predicts(self):
         return (f"{self.classes} classes" if self.classes else
                 "target " + self.target_names[0] if self.targets == 1 else
                 f"{self.targets} targets")
@@ -143,7 +143,7 @@ class Model:
                 if taken is not None:
                     idle.append(taken)
 
-    # ---- answers ----
+    # ---- predictions ----
 
     def predict(self, x, *, layout=None):
         """The most probable class of each example, counted from 0: int64 [n]. Of a model of
@@ -160,31 +160,31 @@ class Model:
         if grey, [n][channels][h][w] (layout "nchw") or [n][h][w][channels] ("nhwc"); without
         a layout the one that fits is taken.
         """
-        return self._answer(x, layout, "probabilities")["probabilities"]
+        return self._probabilities(x, layout, "probabilities")["probabilities"]
 
     def members(self, x, *, layout=None):
         """Each member's probabilities: float32 [members][n][classes]."""
-        return self._answer(x, layout, "members")["members"]
+        return self._probabilities(x, layout, "members")["members"]
 
     def votes(self, x, *, layout=None):
         """How many members hold a class most probable: uint32 [n][classes]."""
-        return self._answer(x, layout, "votes")["votes"]
+        return self._probabilities(x, layout, "votes")["votes"]
 
     def uncertainty(self, x, *, layout=None):
         """Total, aleatoric and epistemic uncertainty, in nats: float32 [n] each."""
-        return Uncertainty(**self._answer(x, layout, *Uncertainty._fields))
+        return Uncertainty(**self._probabilities(x, layout, *Uncertainty._fields))
 
     def far(self, x, *, layout=None):
         """How unlike the training rows examples are, of either kind of model: float32 [n] in
         [0, 1], the share of those rows that are less unlike the rest. Near 1: nothing like it
         was trained on, however sure the members are."""
-        answer = self._outcomes if self.targets else self._answer
-        return answer(x, layout, "far")["far"]
+        ask = self._outcomes if self.targets else self._probabilities
+        return ask(x, layout, "far")["far"]
 
-    def answers(self, x, *, layout=None):
+    def predictions(self, x, *, layout=None):
         """All of it from one pass: a dict of probabilities, members, votes, total,
         aleatoric, epistemic and, where the model knows it, far."""
-        return self._answer(x, layout, *(name for name, _ in _library.Prediction._fields_
+        return self._probabilities(x, layout, *(name for name, _ in _library.Prediction._fields_
                                          if name != "far" or self.has_far))
 
     # ---- continuous targets ----
@@ -253,7 +253,7 @@ class Model:
             data=x.ctypes.data, count=len(x), type=_library.U8 if x.dtype == np.uint8 else
             _library.F32, layout=_library.STRIDED, stride=strides)
 
-    def _answer(self, x, layout, *wanted):
+    def _probabilities(self, x, layout, *wanted):
         x, examples = self._examples(x, layout)
         n, k = len(x), self.classes
         shapes = dict(probabilities=(n, k), members=(self.member_count, n, k), votes=(n, k),

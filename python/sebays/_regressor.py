@@ -15,7 +15,7 @@ class SeBaySRegressor(RegressorMixin, TableEstimator):
 
     Rows are arrays of numbers, or a pandas DataFrame that may also have columns of texts
     (categorical, object or string dtype) and booleans. NaN is a missing value. Features and
-    targets are normalised inside; answers are in the targets' own units. What is None or
+    targets are normalised inside; predictions are in the targets' own units. What is None or
     "auto" the library chooses by the number of rows, as `sebays train table.csv --task
     regression` does: for the same rows and settings it is the same model.
 
@@ -123,16 +123,16 @@ class SeBaySRegressor(RegressorMixin, TableEstimator):
                 "data.calibration": self.calibration_fraction or None}
 
     @staticmethod
-    def _outputs(answers):
-        return 2 * (1 if answers.ndim == 1 else answers.shape[1])
+    def _outputs(y):
+        return 2 * (1 if y.ndim == 1 else y.shape[1])
 
     # ---- prediction ----
 
-    def _shaped(self, answer, axis=-1):
+    def _shaped(self, values, axis=-1):
         """float64, of one target given as a column [n][1], too."""
-        answer = np.asarray(answer, np.float64)
+        values = np.asarray(values, np.float64)
         flat = not self._one and self.model_.targets == 1
-        return np.expand_dims(answer, axis) if flat else answer
+        return np.expand_dims(values, axis) if flat else values
 
     def predict(self, X, return_std: bool = False):
         """The mean of each row's targets: float64 [n], or [n][targets] as y was.

@@ -37,16 +37,16 @@ def _order(texts):
         return sorted(texts, key=str.encode)
 
 
-def answer_names(answers):
-    """What the columns of answers, [n] or [n][targets], are called in a table."""
-    return ["label"] if answers.ndim == 1 else [f"y{i}" for i in range(answers.shape[1])]
+def target_names(y):
+    """What the columns of y, [n] or [n][targets], are called in a table."""
+    return ["label"] if y.ndim == 1 else [f"y{i}" for i in range(y.shape[1])]
 
 
-def _answer_texts(answer):
-    """The fields of a row's answer: a class's number, or targets."""
-    if answer.dtype.kind == "i":
-        return [str(int(answer))]
-    return [repr(float(value)) for value in np.atleast_1d(answer)]
+def _target_texts(y):
+    """The fields of a row's y: a class's number, or targets."""
+    if y.dtype.kind == "i":
+        return [str(int(y))]
+    return [repr(float(value)) for value in np.atleast_1d(y)]
 
 
 class Table:
@@ -74,8 +74,8 @@ class Table:
                              for text in _texts(column)]
         return out
 
-    def write(self, path, rows, answers, weights):
-        """The encoded rows as a table with columns c0, c1, ..., those of the answers and
+    def write(self, path, rows, y, weights):
+        """The encoded rows as a table with columns c0, c1, ..., those of y and
         perhaps weights."""
         def field(i, value):
             if value != value:
@@ -84,11 +84,11 @@ class Table:
                 f"t{int(value):07d}"
         with open(path, "w", newline="", encoding="utf-8") as file:
             out = csv.writer(file)
-            out.writerow([f"c{i}" for i in range(rows.shape[1])] + answer_names(answers) +
+            out.writerow([f"c{i}" for i in range(rows.shape[1])] + target_names(y) +
                          ["weights"] * (weights is not None))
             for n, row in enumerate(rows):
                 out.writerow([field(i, value) for i, value in enumerate(row)] +
-                             _answer_texts(answers[n]) +
+                             _target_texts(y[n]) +
                              ([] if weights is None else [repr(float(weights[n]))]))
 
     def learn(self, model):

@@ -131,7 +131,7 @@ class Classifier(unittest.TestCase):
         for options in dict(threads=1), dict(threads=3), dict(isa="scalar"):
             with sebays.Model(e.model_bytes_, **options) as model:
                 np.testing.assert_array_equal(model.far(rows), here[:21])
-                np.testing.assert_array_equal(model.answers(rows)["far"], here[:21])
+                np.testing.assert_array_equal(model.predictions(rows)["far"], here[:21])
                 for i in range(3):
                     np.testing.assert_array_equal(model.far(rows[i:i + 1]), here[i:i + 1])
 

@@ -38,9 +38,9 @@ def small(**parameters):
                             random_state=1, **parameters)
 
 
-def in_child(seed, answers):
+def in_child(seed, predictions):
     x, y = table()
-    answers.put(small(n_jobs=2).fit(x, y).predict_proba(x) if seed is None else
+    predictions.put(small(n_jobs=2).fit(x, y).predict_proba(x) if seed is None else
                 pickle.loads(seed).predict_proba(x))
 
 
@@ -59,7 +59,7 @@ class LastingModels(Flat):
     def test_predictions_keep_no_memory(self):
         x, _ = table()
         with table_run().model(threads=2) as model:
-            self.assertLess(self.grows(lambda: model.answers(x), PREDICTIONS), GROWTH)
+            self.assertLess(self.grows(lambda: model.predictions(x), PREDICTIONS), GROWTH)
 
     @unittest.skipUnless(os.path.exists(MEMORY), f"needs {MEMORY}")
     def test_models_keep_no_memory(self):
@@ -103,10 +103,10 @@ class LastingFits(Flat):
         for way, seed in (("fork", None), ("fork", pickle.dumps(parent)),
                           ("spawn", pickle.dumps(parent))):
             context = multiprocessing.get_context(way)
-            answers = context.Queue()
-            child = context.Process(target=in_child, args=(seed, answers))
+            predictions = context.Queue()
+            child = context.Process(target=in_child, args=(seed, predictions))
             child.start()
-            np.testing.assert_array_equal(answers.get(timeout=300), want)
+            np.testing.assert_array_equal(predictions.get(timeout=300), want)
             child.join()
 
     def test_search_in_processes(self):

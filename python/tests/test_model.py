@@ -15,7 +15,7 @@ SAMPLINGS = ("draw", "draws", "mean", "activation-noise")  # by number, as in se
 
 def reference(run, x, sampling, draws=3):
     """What a C program gets: one flat array of words."""
-    rows, out = ROOT / "rows.f32", ROOT / "answers.bin"
+    rows, out = ROOT / "rows.f32", ROOT / "predictions.bin"
     x.astype(np.float32).tofile(rows)
     subprocess.run([REFERENCE, "predict", run.model_path, rows, str(sampling), str(draws), out],
                    check=True)
@@ -26,8 +26,8 @@ class Bits(unittest.TestCase):
     def check_run(self, run, x, floats):
         for number, sampling in enumerate(SAMPLINGS):
             with self.subTest(sampling), run.model(sampling=sampling, draws=3) as model:
-                answers = model.answers(x)
-                mine = b"".join(answers[name].tobytes() for name in (
+                predictions = model.predictions(x)
+                mine = b"".join(predictions[name].tobytes() for name in (
                     "probabilities", "members", "total", "aleatoric", "epistemic", "votes"))
                 self.assertEqual(mine, reference(run, floats, number))
 
@@ -56,18 +56,18 @@ class CommandLine(unittest.TestCase):
         for sampling, words in self.SAMPLES.items():
             draws = 3 if sampling == "draws" else 1
             with self.subTest(sampling), run.model(sampling=sampling, draws=draws) as model:
-                answers = model.answers(x)
+                predictions = model.predictions(x)
                 for path in paths:
-                    self.same(answers, self.lines(run, path, *words))
+                    self.same(predictions, self.lines(run, path, *words))
 
-    def same(self, answers, lines):
+    def same(self, predictions, lines):
         for name in ("probabilities", "total", "aleatoric", "epistemic", "votes"):
-            have = np.array([line[name] for line in lines], answers[name].dtype)
-            self.assertEqual(have.tobytes(), answers[name].tobytes(), name)
+            have = np.array([line[name] for line in lines], predictions[name].dtype)
+            self.assertEqual(have.tobytes(), predictions[name].tobytes(), name)
         members = np.array([line["members"] for line in lines], np.float32).transpose(1, 0, 2)
-        self.assertEqual(members.tobytes(), answers["members"].tobytes())
+        self.assertEqual(members.tobytes(), predictions["members"].tobytes())
         self.assertEqual([line["label"] for line in lines],
-                         answers["probabilities"].argmax(1).tolist())
+                         predictions["probabilities"].argmax(1).tolist())
 
     def test_table(self):
         x, y = table()
@@ -90,7 +90,7 @@ class CommandLine(unittest.TestCase):
 
 
 class Figures(unittest.TestCase):
-    def test_answers_fit_together(self):
+    def test_predictions_fit_together(self):
         x, _ = table()
         with sebays.Model(table_run().out) as model:
             p, members = model.predict_proba(x), model.members(x)

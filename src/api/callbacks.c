@@ -1,4 +1,4 @@
-/* sebays_callbacks - see sebays_callbacks.h. */
+/* callbacks - see callbacks.h. */
 #include "api/callbacks.h"
 
 static bool report(void *context, const struct sb_progress_report *r)

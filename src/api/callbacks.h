@@ -1,4 +1,4 @@
-/* sebays_callbacks - the caller's progress and log, as the library wants them. */
+/* callbacks - the caller's progress and log, as the library wants them. */
 #ifndef SB_SEBAYS_CALLBACKS_H
 #define SB_SEBAYS_CALLBACKS_H
 

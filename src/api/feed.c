@@ -97,39 +97,41 @@ uint64_t sebays_feed_first(const struct sebays_feed *feed)
 
 /* The next examples, once it is known what is wanted of them. */
 static sb_status next(struct sebays_feed *feed, struct sebays_predictor *predictor,
-                      size_t most, const struct sb_answers *answers, size_t *got)
+                      size_t most, const struct sb_predictions *predictions, size_t *got)
 {
     if (predictor->predictor.model != feed->feed.o.model)
         return sb_fail(SB_EARG, "feed: the predictor is of another model");
-    return sb_feed_next(&feed->feed, &predictor->predictor, most, answers, got);
+    return sb_feed_next(&feed->feed, &predictor->predictor, most, predictions, got);
 }
 
 sebays_status sebays_feed_predict(struct sebays_feed *feed,
                                   struct sebays_predictor *predictor, size_t most,
                                   const struct sebays_prediction *out, size_t *got)
 {
-    struct sb_answers answers;
+    struct sb_predictions predictions;
     SB_NEED(got);
     *got = 0;
     SB_NEED(feed);
     SB_NEED(predictor);
     SB_NEED(out);
-    sb_status st = sb_answers_of(feed->feed.o.model, out, &answers);
-    return (sebays_status)(st == SB_OK ? next(feed, predictor, most, &answers, got) : st);
+    sb_status st = sb_predictions_of(feed->feed.o.model, out, &predictions);
+    return (sebays_status)(st == SB_OK ? next(feed, predictor, most, &predictions, got)
+                                       : st);
 }
 
 sebays_status sebays_feed_outcomes(struct sebays_feed *feed,
                                    struct sebays_predictor *predictor, size_t most,
                                    const struct sebays_outcomes *out, size_t *got)
 {
-    struct sb_answers answers;
+    struct sb_predictions predictions;
     SB_NEED(got);
     *got = 0;
     SB_NEED(feed);
     SB_NEED(predictor);
     SB_NEED(out);
-    sb_status st = sb_answers_of_outcomes(feed->feed.o.model, out, &answers);
-    return (sebays_status)(st == SB_OK ? next(feed, predictor, most, &answers, got) : st);
+    sb_status st = sb_predictions_of_outcomes(feed->feed.o.model, out, &predictions);
+    return (sebays_status)(st == SB_OK ? next(feed, predictor, most, &predictions, got)
+                                       : st);
 }
 
 const char *sebays_feed_name(struct sebays_feed *feed, size_t i)

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
+#include "api/handles.h"
 #include "api/need.h"
-#include "api/recipe.h"
 #include "base/mem.h"
 #include "base/status.h"
 #include "recipe/options.h"

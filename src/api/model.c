@@ -11,8 +11,7 @@
 #include "base/mem.h"
 #include "kernels/kernels.h"
 #include "model/inspect.h"
-#include "predict/columns.h"
-#include "predict/conformal.h"
+#include "predict/kept.h"
 
 sb_status sb_model_find(const char *path, char out[SB_MODEL_PATH])
 {

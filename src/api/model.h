@@ -21,12 +21,12 @@ struct sebays_predictor {
     struct sb_predictor predictor;
 };
 
-/* What a caller wants, as the library answers it. */
-sb_status sb_answers_of(const struct sb_model *m, const struct sebays_prediction *out,
-                        struct sb_answers *answers);
-sb_status sb_answers_of_outcomes(const struct sb_model *m,
-                                 const struct sebays_outcomes *out,
-                                 struct sb_answers *answers);
+/* What a caller wants, as the predictor takes it. */
+sb_status sb_predictions_of(const struct sb_model *m, const struct sebays_prediction *out,
+                            struct sb_predictions *predictions);
+sb_status sb_predictions_of_outcomes(const struct sb_model *m,
+                                     const struct sebays_outcomes *out,
+                                     struct sb_predictions *predictions);
 
 enum { SB_MODEL_PATH = 4096 };
 

@@ -125,13 +125,13 @@ static sb_status input_of(const struct sb_predictor *p, const struct sebays_exam
     return SB_OK;
 }
 
-sb_status sb_answers_of(const struct sb_model *m, const struct sebays_prediction *out,
-                        struct sb_answers *answers)
+sb_status sb_predictions_of(const struct sb_model *m, const struct sebays_prediction *out,
+                            struct sb_predictions *predictions)
 {
     if (m->info.targets > 0)
         return sb_fail(SB_EARG, "the model predicts continuous targets, which have no "
                                 "probabilities; ask for outcomes");
-    *answers = (struct sb_answers){
+    *predictions = (struct sb_predictions){
         .members = out->members,
         .sum = {out->probabilities, out->total, out->aleatoric, out->epistemic,
                 out->votes},
@@ -140,9 +140,9 @@ sb_status sb_answers_of(const struct sb_model *m, const struct sebays_prediction
     return SB_OK;
 }
 
-sb_status sb_answers_of_outcomes(const struct sb_model *m,
-                                 const struct sebays_outcomes *out,
-                                 struct sb_answers *answers)
+sb_status sb_predictions_of_outcomes(const struct sb_model *m,
+                                     const struct sebays_outcomes *out,
+                                     struct sb_predictions *predictions)
 {
     if (m->info.targets == 0)
         return sb_fail(SB_EARG,
@@ -158,26 +158,27 @@ sb_status sb_answers_of_outcomes(const struct sb_model *m,
         if (!(out->levels[i] > 0 && out->levels[i] < 1))
             return sb_fail(SB_EARG, "outcomes: level %zu is %g; want one in (0, 1)", i,
                            out->levels[i]);
-    *answers = (struct sb_answers){.far = out->far,
-                                   .outcome = {.mean = out->mean,
-                                               .sd = out->sd,
-                                               .aleatoric = out->aleatoric,
-                                               .epistemic = out->epistemic,
-                                               .quantile = out->quantiles,
-                                               .level = out->levels,
-                                               .levels = (uint32_t)out->level_count,
-                                               .member_mean = out->member_means,
-                                               .member_var = out->member_variances}};
+    *predictions =
+        (struct sb_predictions){.far = out->far,
+                                .outcome = {.mean = out->mean,
+                                            .sd = out->sd,
+                                            .aleatoric = out->aleatoric,
+                                            .epistemic = out->epistemic,
+                                            .quantile = out->quantiles,
+                                            .level = out->levels,
+                                            .levels = (uint32_t)out->level_count,
+                                            .member_mean = out->member_means,
+                                            .member_var = out->member_variances}};
     return SB_OK;
 }
 
 static sb_status run(struct sb_predictor *p, const struct sebays_examples *examples,
-                     const struct sb_answers *answers)
+                     const struct sb_predictions *predictions)
 {
     struct sb_input in;
     sb_status st = input_of(p, examples, &in);
     return st == SB_OK
-               ? sb_predictor_run(p, &in, examples->count, examples->first, answers)
+               ? sb_predictor_run(p, &in, examples->count, examples->first, predictions)
                : st;
 }
 
@@ -188,10 +189,11 @@ sebays_status sebays_predict(struct sebays_predictor *predictor,
     SB_NEED(predictor);
     SB_NEED(examples);
     SB_NEED(out);
-    struct sb_answers answers;
-    sb_status st = sb_answers_of(predictor->predictor.model, out, &answers);
-    return (sebays_status)(st == SB_OK ? run(&predictor->predictor, examples, &answers)
-                                       : st);
+    struct sb_predictions predictions;
+    sb_status st = sb_predictions_of(predictor->predictor.model, out, &predictions);
+    return (sebays_status)(st == SB_OK
+                               ? run(&predictor->predictor, examples, &predictions)
+                               : st);
 }
 
 sebays_status sebays_predict_outcomes(struct sebays_predictor *predictor,
@@ -201,8 +203,10 @@ sebays_status sebays_predict_outcomes(struct sebays_predictor *predictor,
     SB_NEED(predictor);
     SB_NEED(examples);
     SB_NEED(out);
-    struct sb_answers answers;
-    sb_status st = sb_answers_of_outcomes(predictor->predictor.model, out, &answers);
-    return (sebays_status)(st == SB_OK ? run(&predictor->predictor, examples, &answers)
-                                       : st);
+    struct sb_predictions predictions;
+    sb_status st =
+        sb_predictions_of_outcomes(predictor->predictor.model, out, &predictions);
+    return (sebays_status)(st == SB_OK
+                               ? run(&predictor->predictor, examples, &predictions)
+                               : st);
 }

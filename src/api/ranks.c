@@ -1,5 +1,5 @@
 /* sebays_ranks - the part of include/sebays.h about several processes. */
-#include "api/ranks.h"
+#include "api/handles.h"
 
 #include "api/need.h"
 #include "base/mem.h"
@@ -8,7 +8,7 @@
 struct sebays_ranks {
     struct sb_ranks *job; /* owned */
     char *bytes;          /* owned: what was collected ... */
-    size_t room;          /* ... and what there is room for */
+    size_t capacity;      /* ... and what there is room for */
 };
 
 sebays_status sebays_ranks_join(const char *mpi, double limit, struct sebays_ranks **out)
@@ -48,23 +48,23 @@ const char *sebays_ranks_mpi(const struct sebays_ranks *ranks)
 }
 
 /* Room for the bytes of all, one behind the other. */
-static sb_status make_room(struct sebays_ranks *ranks, const uint64_t *sizes,
-                           struct sb_comm_span *from)
+static sb_status reserve(struct sebays_ranks *ranks, const uint64_t *sizes,
+                         struct sb_comm_span *from)
 {
     uint64_t at = 0;
     for (uint32_t r = 0; r < sebays_ranks_size(ranks); r++) {
         from[r] = (struct sb_comm_span){(size_t)at, (size_t)sizes[r]};
         at += sizes[r];
     }
-    if (at <= ranks->room)
+    if (at <= ranks->capacity)
         return SB_OK;
     sb_free(ranks->bytes);
-    ranks->room = 0;
+    ranks->capacity = 0;
     ranks->bytes = sb_malloc((size_t)at, 1);
     if (!ranks->bytes)
         return sb_fail(SB_ENOMEM, "no memory for %llu bytes of all processes",
                        (unsigned long long)at);
-    ranks->room = (size_t)at;
+    ranks->capacity = (size_t)at;
     return SB_OK;
 }
 
@@ -83,7 +83,7 @@ static sb_status collect(struct sebays_ranks *ranks, const void *mine, size_t by
     for (uint32_t r = 0; c->rank > 0 && r < c->size; r++)
         from[r] = (struct sb_comm_span){0, 0};
     if (c->rank == 0)
-        st = make_room(ranks, sizes, from);
+        st = reserve(ranks, sizes, from);
     return st == SB_OK ? sb_comm_exchange(c, "answers", mine, to, ranks->bytes, from)
                        : st;
 }

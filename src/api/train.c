@@ -4,9 +4,8 @@
 #include <string.h>
 
 #include "api/callbacks.h"
+#include "api/handles.h"
 #include "api/need.h"
-#include "api/ranks.h"
-#include "api/recipe.h"
 #include "base/mem.h"
 #include "base/threads.h"
 #include "kernels/kernels.h"

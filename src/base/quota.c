@@ -129,7 +129,7 @@ static const char *below_mount(const struct mount *m, const char *group)
 }
 
 /* The number a text begins with, and where it ends; 0: none, or none above 0. */
-static long long take_number(const char **text)
+static long long read_number(const char **text)
 {
     char *end;
     long long n = strtoll(*text, &end, 10);
@@ -148,7 +148,7 @@ static void read_numbers(const char *root, const char *group, const char *const 
             text = next_line(&l);
             (void)close(l.fd);
         }
-        number[i] = text ? take_number(&text) : 0;
+        number[i] = text ? read_number(&text) : 0;
     }
 }
 

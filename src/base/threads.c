@@ -310,7 +310,7 @@ static void hire(int helpers)
 /* ---- callers -------------------------------------------------------------------------- */
 
 /* A job nobody has, which is now the caller's; NULL: there is none. */
-static struct job *take_job(void)
+static struct job *claim_job(void)
 {
     uint64_t taken = atomic_load(&pool.taken);
     while (taken != UINT64_MAX) {
@@ -381,7 +381,7 @@ void sb_threads_run(int threads, size_t chunks, sb_chunk_fn *fn, void *context)
     int team = threads < MOST_TEAM ? threads : MOST_TEAM;
     team = chunks < (size_t)team ? (int)chunks : team;
     size_t several = chunks / ((size_t)team * TURNS);
-    struct job *j = take_job();
+    struct job *j = claim_job();
     inside = true;
     if (j) {
         j->team = team;

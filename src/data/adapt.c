@@ -7,8 +7,8 @@
 #include "files/image.h"
 
 /* Image i of from, in from's size, with `channels` planes; buffer: [3] planes. */
-static sb_status take(const struct sb_dataset *from, uint32_t i, uint32_t channels,
-                      uint8_t *buffer, const uint8_t **out)
+static sb_status with_channels(const struct sb_dataset *from, uint32_t i,
+                               uint32_t channels, uint8_t *buffer, const uint8_t **out)
 {
     size_t plane = (size_t)from->height * from->width;
     sb_status st = sb_dataset_image(from, i, buffer, out);
@@ -33,7 +33,7 @@ static sb_status fetch(const struct sb_dataset *d, uint32_t i, uint8_t *out)
     uint8_t *buffer = sb_malloc(3, old_plane);
     if (!buffer)
         return sb_fail(SB_ENOMEM, "%s: no memory for an image", d->path);
-    sb_status st = take(from, i, d->channels, buffer, &image);
+    sb_status st = with_channels(from, i, d->channels, buffer, &image);
     for (uint32_t c = 0; c < planes && st == SB_OK; c++) {
         struct sb_pixels p = {.shape = {1, from->height, from->width},
                               .data = (uint8_t *)(uintptr_t)(image + c * old_plane)};

@@ -50,9 +50,9 @@ static int ascending(const void *a, const void *b)
 /* The values that are there, in order; how many. */
 static uint32_t sort_values(const struct fit *f, uint32_t input)
 {
-    uint32_t take = f->n < SAMPLE ? f->n : SAMPLE, there = 0;
-    for (uint64_t i = 0; i < take; i++) {
-        float x = value(f, f->index[i * f->n / take], input);
+    uint32_t samples = f->n < SAMPLE ? f->n : SAMPLE, there = 0;
+    for (uint64_t i = 0; i < samples; i++) {
+        float x = value(f, f->index[i * f->n / samples], input);
         if (!isnan(x))
             f->sorted[there++] = x;
     }
@@ -149,7 +149,7 @@ static sb_status learn_texts(const struct fit *f, struct sb_column *c)
 
 /* Columns for a table that came without: numbers, and perhaps a label or targets behind
  * them. */
-static sb_status give_columns(struct sb_dataset *d)
+static sb_status make_columns(struct sb_dataset *d)
 {
     uint32_t answers = d->targets ? d->target_count : 1;
     sb_status st = sb_columns_new(&d->columns, d->channels + answers);
@@ -198,7 +198,7 @@ sb_status sb_encode_fit(struct sb_dataset *d, struct sb_dataset *other,
         !(other && any_missing(other)))
         return SB_OK;
     if (!d->columns)
-        st = give_columns(d);
+        st = make_columns(d);
     if (st == SB_OK)
         st = prepare(&f);
     for (uint32_t i = 0; st == SB_OK && i < d->columns->count; i++) {

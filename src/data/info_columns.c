@@ -60,7 +60,8 @@ static void count_texts(const struct sb_dataset *d, const struct sb_column *c,
         out->missing += isnan(*x) || (known && *x == (float)empty);
 }
 
-struct sb_column_info sb_column_info_of(const struct sb_dataset *d, uint32_t i)
+/* Of column i of d->columns; of a table without, of its i-th value. */
+static struct sb_column_info info_of(const struct sb_dataset *d, uint32_t i)
 {
     struct sb_column_info out = {
         .kind = "number", .min = NAN, .max = NAN, .mean = NAN, .sd = NAN};
@@ -90,7 +91,7 @@ void sb_column_info_text(const struct sb_dataset *d, struct sb_text *t)
     sb_text_add(t, "  %6s  %-*s %-9s %9s  %s\n", "column", NAME_BYTES, "name", "kind",
                 "missing", "values");
     for (uint32_t i = 0; i < shown; i++) {
-        struct sb_column_info c = sb_column_info_of(d, i);
+        struct sb_column_info c = info_of(d, i);
         sb_text_add(t, "  %6u  %-*.*s %-9s %7.2f %%  ", i + 1, NAME_BYTES, NAME_BYTES,
                     c.name ? c.name : "", c.kind, 100.0 * (double)c.missing / d->n);
         if (!isnan(c.min))
@@ -121,7 +122,7 @@ json_t *sb_column_info_json(const struct sb_dataset *d)
 {
     json_t *array = json_array();
     for (uint32_t i = 0; array && i < count_of(d); i++) {
-        struct sb_column_info c = sb_column_info_of(d, i);
+        struct sb_column_info c = info_of(d, i);
         if (json_array_append_new(array, one_json(&c, d->n)) != 0) {
             json_decref(array);
             return NULL;

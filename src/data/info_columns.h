@@ -15,9 +15,6 @@ struct sb_column_info {
     uint64_t missing;          /* rows */
 };
 
-/* Of column i of d->columns; of a table without, of its i-th value. */
-struct sb_column_info sb_column_info_of(const struct sb_dataset *d, uint32_t i);
-
 /* A row a column, for people; of very many only some. */
 void sb_column_info_text(const struct sb_dataset *d, struct sb_text *t);
 

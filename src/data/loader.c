@@ -234,11 +234,6 @@ void sb_loader_free(struct sb_loader *l)
     sb_free(l);
 }
 
-uint32_t sb_loader_batches(const struct sb_loader *l)
-{
-    return l->batches;
-}
-
 bool sb_loader_in_background(const struct sb_loader *l)
 {
     return l->background;
@@ -278,7 +273,7 @@ void sb_loader_start(struct sb_loader *l, uint32_t member, uint32_t epoch, uint3
 }
 
 /* The slot of batch l->taken is filled. */
-static sb_status take(struct sb_loader *l, struct sb_batch *b)
+static sb_status hand_out(struct sb_loader *l, struct sb_batch *b)
 {
     const struct slot *s = &l->slots[l->taken % SLOTS];
     sb_status st = sb_failure_raise(&s->failure);
@@ -309,7 +304,7 @@ sb_status sb_loader_next(struct sb_loader *l, struct sb_batch *b)
             pthread_cond_wait(&l->changed, &l->lock);
     }
     if (more)
-        st = take(l, b);
+        st = hand_out(l, b);
     unlock(l);
     return st;
 }

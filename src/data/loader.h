@@ -62,9 +62,6 @@ sb_status sb_loader_new(struct sb_loader **out, const struct sb_loader_options *
 /* Accepts NULL; gives up what the helper is at. */
 void sb_loader_free(struct sb_loader *l);
 
-/* Batches of an epoch. */
-uint32_t sb_loader_batches(const struct sb_loader *l);
-
 /* Whether a helper thread prepares batches. */
 bool sb_loader_in_background(const struct sb_loader *l);
 

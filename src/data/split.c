@@ -10,7 +10,7 @@
 
 struct strata {
     uint32_t *have;   /* [classes] examples of a class */
-    uint32_t *give;   /* [classes] of them to validation */
+    uint32_t *quota;  /* [classes] of them to validation */
     uint32_t *start;  /* [classes] where a class begins in chosen */
     uint32_t *chosen; /* [validation_count] by class: which of the class' examples */
     uint8_t *held;    /* [n] 1: validation */
@@ -20,11 +20,11 @@ static sb_status strata_init(struct strata *t, const struct sb_dataset *d, uint3
                              uint32_t validation_count)
 {
     t->have = sb_calloc(d->classes, sizeof *t->have);
-    t->give = sb_calloc(d->classes, sizeof *t->give);
+    t->quota = sb_calloc(d->classes, sizeof *t->quota);
     t->start = sb_calloc(d->classes, sizeof *t->start);
     t->chosen = sb_malloc(validation_count, sizeof *t->chosen);
     t->held = sb_calloc(n, 1);
-    if (!t->have || !t->give || !t->start || !t->chosen || !t->held)
+    if (!t->have || !t->quota || !t->start || !t->chosen || !t->held)
         return sb_fail(SB_ENOMEM, "no memory to split %u examples", n);
     return SB_OK;
 }
@@ -32,13 +32,13 @@ static sb_status strata_init(struct strata *t, const struct sb_dataset *d, uint3
 static void strata_fini(struct strata *t)
 {
     sb_free(t->have);
-    sb_free(t->give);
+    sb_free(t->quota);
     sb_free(t->start);
     sb_free(t->chosen);
     sb_free(t->held);
 }
 
-/* give[c] = have[c] * validation_count / n, rounded down, and one more for the classes with the
+/* quota[c] = have[c] * validation_count / n, rounded down, and one more for the classes with the
  * largest remainders (the lower class first) until the sum is validation_count. */
 static void apportion(struct strata *t, uint32_t classes, uint32_t n,
                       uint32_t validation_count)
@@ -46,8 +46,8 @@ static void apportion(struct strata *t, uint32_t classes, uint32_t n,
     uint32_t given = 0;
     assert(n > validation_count);
     for (uint32_t c = 0; c < classes; c++) {
-        t->give[c] = (uint32_t)((uint64_t)t->have[c] * validation_count / n);
-        given += t->give[c];
+        t->quota[c] = (uint32_t)((uint64_t)t->have[c] * validation_count / n);
+        given += t->quota[c];
     }
     for (uint64_t below = n; given < validation_count;) {
         uint64_t largest = 0; /* remainder that is below the one before */
@@ -58,7 +58,7 @@ static void apportion(struct strata *t, uint32_t classes, uint32_t n,
         }
         for (uint32_t c = 0; c < classes && given < validation_count; c++) {
             if ((uint64_t)t->have[c] * validation_count % n == largest) {
-                t->give[c]++;
+                t->quota[c]++;
                 given++;
             }
         }
@@ -72,19 +72,19 @@ static sb_status draw(struct strata *t, const struct sb_dataset *d, uint32_t n,
 {
     for (uint32_t c = 0, at = 0; c < d->classes; c++) {
         struct sb_stream s = sb_rng_stream(seed, SB_RNG_SPLIT, 0, c, 0);
-        sb_status st = sb_rng_choose(&s, t->have[c], t->give[c], t->chosen + at);
+        sb_status st = sb_rng_choose(&s, t->have[c], t->quota[c], t->chosen + at);
         if (st != SB_OK)
             return st;
         t->start[c] = at;
-        at += t->give[c];
+        at += t->quota[c];
         t->have[c] = 0; /* from here on: how many were seen */
     }
     for (uint32_t i = 0; i < n; i++) {
         uint32_t c = d->labels[i];
-        if (t->give[c] > 0 && t->chosen[t->start[c]] == t->have[c]) {
+        if (t->quota[c] > 0 && t->chosen[t->start[c]] == t->have[c]) {
             t->held[i] = 1;
             t->start[c]++;
-            t->give[c]--;
+            t->quota[c]--;
         }
         t->have[c]++;
     }

@@ -63,7 +63,7 @@ static sb_status init(struct groups *g)
 }
 
 /* Marks g->held; how many rows that is. If no group fits, the smallest is taken. */
-static uint32_t take(struct groups *g, uint64_t seed, uint32_t try)
+static uint32_t hold_out(struct groups *g, uint64_t seed, uint32_t try)
 {
     struct sb_stream s = sb_rng_stream(seed, SB_RNG_SPLIT, 1, try, 0);
     uint32_t rows = 0, least = g->count;
@@ -108,7 +108,7 @@ static sb_status choose(struct groups *g, uint64_t seed, uint32_t *rows)
     double least = INFINITY;
     *rows = 0;
     for (uint32_t try = 0; try < TRIES; try++) {
-        uint32_t have = take(g, seed, try);
+        uint32_t have = hold_out(g, seed, try);
         double far = have > 0 ? distance(g, have) : INFINITY;
         if (far < least) {
             least = far;

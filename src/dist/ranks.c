@@ -60,7 +60,8 @@ static sb_status failed(const struct sb_comm *c, const char *what, int code)
 }
 
 /* A free slot for r; NULL, and a sentence: there is none. */
-static struct sb_plugin_slot *take(const struct sb_comm *c, struct sb_comm_request *r)
+static struct sb_plugin_slot *free_slot(const struct sb_comm *c,
+                                        struct sb_comm_request *r)
 {
     struct group *g = group_of(c);
     for (uint32_t tried = 0; tried < SB_COMM_STARTED; tried++) {
@@ -111,7 +112,7 @@ static sb_status start_broadcast(const struct sb_comm *c, void *data, size_t byt
                                  uint32_t root, struct sb_comm_request *r)
 {
     const struct sb_ranks *ranks = job_of(c);
-    struct sb_plugin_slot *s = take(c, r);
+    struct sb_plugin_slot *s = free_slot(c, r);
     if (!s)
         return SB_EARG;
     if (bytes > INT_MAX)
@@ -124,7 +125,7 @@ static sb_status start_all_gather(const struct sb_comm *c, const void *mine, voi
                                   struct sb_comm_request *r)
 {
     const struct sb_ranks *ranks = job_of(c);
-    struct sb_plugin_slot *s = take(c, r);
+    struct sb_plugin_slot *s = free_slot(c, r);
     if (!s)
         return SB_EARG;
     if (!narrow(c, part, s->in_bytes, s->in_at))
@@ -141,7 +142,7 @@ static sb_status start_exchange(const struct sb_comm *c, const void *out,
                                 struct sb_comm_request *r)
 {
     const struct sb_ranks *ranks = job_of(c);
-    struct sb_plugin_slot *s = take(c, r);
+    struct sb_plugin_slot *s = free_slot(c, r);
     if (!s)
         return SB_EARG;
     if (!narrow(c, to, s->out_bytes, s->out_at) ||
@@ -153,7 +154,7 @@ static sb_status start_exchange(const struct sb_comm *c, const void *out,
 static sb_status start_barrier(const struct sb_comm *c, struct sb_comm_request *r)
 {
     const struct sb_ranks *ranks = job_of(c);
-    struct sb_plugin_slot *s = take(c, r);
+    struct sb_plugin_slot *s = free_slot(c, r);
     return s ? started(c, r, ranks->plugin->barrier(s)) : SB_EARG;
 }
 

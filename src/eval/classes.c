@@ -9,7 +9,7 @@
 #include "figures/conformal.h"
 #include "figures/regression.h"
 #include "figures/temperature.h"
-#include "predict/conformal.h"
+#include "predict/kept.h"
 
 enum { CONFUSED_MOST = 100 }; /* classes: a matrix of more is not for reading */
 

@@ -32,7 +32,7 @@ sb_status sb_ensemble_init(struct sb_ensemble *e, const struct sb_env *env,
     struct sb_sampling sampling = sampling_of(e);
     enum sb_load load = sb_load_for(m, &sampling);
     e->part = sb_malloc((size_t)SB_ENSEMBLE_CHUNK * m->members,
-                        sb_model_answers(&m->info) * sizeof *e->part);
+                        sb_model_prediction_size(&m->info) * sizeof *e->part);
     if (!e->part)
         return sb_fail(SB_ENOMEM, "no memory to predict %d examples", SB_ENSEMBLE_CHUNK);
     sb_status st =
@@ -96,13 +96,15 @@ static sb_status predict_chunk(struct sb_ensemble *e, const struct sb_chosen *c,
     size_t classes = info->classes, targets = info->targets;
     struct sb_input in = sb_gather_input(c->data, e->buffer);
     float *variance = e->part + (size_t)e->model->members * n * targets;
-    struct sb_answers answers = {.members = targets ? NULL : e->part,
-                                 .outcome = {.member_mean = targets ? e->part : NULL,
-                                             .member_var = targets ? variance : NULL}};
+    struct sb_predictions predictions = {
+        .members = targets ? NULL : e->part,
+        .outcome = {.member_mean = targets ? e->part : NULL,
+                    .member_var = targets ? variance : NULL}};
     sb_status st = sb_gather_run(c->data, c->index ? c->index + at : NULL, at, n,
                                  e->env->threads, e->buffer);
     if (st == SB_OK)
-        st = sb_predictor_run(&e->predictor, &in, n, (uint64_t)c->first + at, &answers);
+        st = sb_predictor_run(&e->predictor, &in, n, (uint64_t)c->first + at,
+                              &predictions);
     if (st != SB_OK)
         return st;
     if (targets == 0) {
@@ -132,12 +134,12 @@ sb_status sb_ensemble_far(struct sb_ensemble *e, const struct sb_chosen *c, floa
     sb_status st = SB_OK;
     for (uint32_t at = 0; at < c->n && st == SB_OK; at += SB_ENSEMBLE_CHUNK) {
         uint32_t n = c->n - at < SB_ENSEMBLE_CHUNK ? c->n - at : SB_ENSEMBLE_CHUNK;
-        struct sb_answers answers = {.far = out + at};
+        struct sb_predictions predictions = {.far = out + at};
         st = sb_gather_run(c->data, c->index ? c->index + at : NULL, at, n,
                            e->env->threads, e->buffer);
         if (st == SB_OK)
             st = sb_predictor_run(&e->predictor, &in, n, (uint64_t)c->first + at,
-                                  &answers);
+                                  &predictions);
     }
     return st;
 }

@@ -24,7 +24,7 @@ struct sb_ensemble {
     struct sb_loaded loaded;
     struct sb_predictor predictor;
     unsigned char *buffer; /* [chunk] examples, bytes or floats; owned */
-    float *part;           /* [members][chunk][answers] owned */
+    float *part;           /* [members][chunk][size] owned */
 };
 
 /* batch: images at once. The caller calls sb_ensemble_fini, also after a failure. */

@@ -8,7 +8,6 @@
 #include "base/mem.h"
 #include "eval/parts.h"
 #include "readers/readers.h"
-#include "train/identity.h"
 
 /* ---- what sections share ------------------------------------------------------------- */
 
@@ -148,17 +147,18 @@ static void copy_truth(struct sb_eval *a)
 static sb_status predict_test(struct sb_eval *a)
 {
     const struct sb_model_info *info = &a->model.info;
-    size_t members = a->model.members, answers = sb_model_answers(info), n = a->test.n;
+    size_t members = a->model.members, size = sb_model_prediction_size(info),
+           n = a->test.n;
     size_t targets = info->targets;
     a->label = targets ? NULL : sb_malloc(n, sizeof *a->label);
     a->target = targets ? sb_malloc(n, targets * sizeof *a->target) : NULL;
-    a->prob = sb_malloc(n * answers, members * sizeof *a->prob);
+    a->prob = sb_malloc(n * size, members * sizeof *a->prob);
     a->member = sb_malloc(members, 2 * sizeof *a->member);
     a->sections = json_object();
     if ((!a->label && !a->target) || !a->prob || !a->member || !a->sections)
         return sb_fail(SB_ENOMEM, "no memory for predictions of %zu examples", n);
     for (size_t m = 0; m < members; m++) {
-        a->member[m] = a->prob + m * n * answers;
+        a->member[m] = a->prob + m * n * size;
         a->member[members + m] = a->member[m] + n * targets;
     }
     a->probs = (struct sb_probs){a->member, members, n, info->classes};

@@ -7,7 +7,7 @@
 #include "eval/parts.h"
 #include "figures/conformal.h"
 #include "figures/regression.h"
-#include "predict/conformal.h"
+#include "predict/kept.h"
 
 enum { LEVELS = 19, SHOWN_MOST = 1000 };
 

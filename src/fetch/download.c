@@ -51,7 +51,7 @@ static sb_status changed(const struct transfer *t, uint64_t size)
 }
 
 /* Takes a number and the sign behind it. */
-static bool take_number(const char **text, char sign, uint64_t *out)
+static bool read_number(const char **text, char sign, uint64_t *out)
 {
     char *end;
     if (**text < '0' || **text > '9')
@@ -71,8 +71,8 @@ static bool parse_range(const char *text, uint64_t *from, uint64_t *total)
     if (strncmp(text, unit, strlen(unit)) != 0)
         return false;
     text += strlen(unit);
-    return take_number(&text, '-', from) && take_number(&text, '/', &to) &&
-           take_number(&text, '\0', total);
+    return read_number(&text, '-', from) && read_number(&text, '/', &to) &&
+           read_number(&text, '\0', total);
 }
 
 static size_t on_header(char *line, size_t size, size_t count, void *context)
@@ -231,7 +231,7 @@ static enum outcome try_once(struct transfer *t)
 /* ---- until it is there ---- */
 
 /* A pause that can be canceled. */
-static sb_status take_pause(const struct transfer *t, double seconds)
+static sb_status pause_for(const struct transfer *t, double seconds)
 {
     const struct timespec nap = {.tv_nsec = NAP_NANOSECONDS};
     sb_status st = SB_OK;
@@ -268,7 +268,7 @@ static sb_status try_until_done(struct transfer *t)
                      "%s: %s after %.1f of %.1f MB; trying again (%d of %d)", t->d->url,
                      t->error, 1e-6 * (double)t->part.size, 1e-6 * (double)t->d->size,
                      tries + 1, SB_DOWNLOAD_TRIES);
-        sb_status st = take_pause(t, ldexp(t->d->pause, tries - 1));
+        sb_status st = pause_for(t, ldexp(t->d->pause, tries - 1));
         if (st != SB_OK)
             return st;
     }

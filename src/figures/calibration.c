@@ -45,7 +45,7 @@ sb_status sb_calibration_bins(const struct sb_probs *p, const int32_t *label,
 
 /* ---- bins of as many examples ---- */
 
-struct answer {
+struct confidence {
     double top;
     size_t example;
     bool correct;
@@ -53,7 +53,7 @@ struct answer {
 
 static int by_confidence(const void *a, const void *b)
 {
-    const struct answer *x = a, *y = b;
+    const struct confidence *x = a, *y = b;
     if (x->top != y->top)
         return x->top < y->top ? -1 : 1;
     return (x->example > y->example) - (x->example < y->example);
@@ -68,7 +68,7 @@ sb_status sb_calibration_adaptive(const struct sb_probs *p, const int32_t *label
         st = sb_metrics_add(&check, p, label);
     if (st != SB_OK)
         return st;
-    struct answer *all = sb_malloc(p->n, sizeof *all);
+    struct confidence *all = sb_malloc(p->n, sizeof *all);
     if (!all)
         return sb_fail(SB_ENOMEM, "no memory to sort %zu examples", p->n);
     for (size_t i = 0; i < p->n; i++) {

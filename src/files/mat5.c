@@ -110,7 +110,7 @@ static sb_status unpack(struct sb_mat_var *v, unsigned char *out, size_t size)
     return SB_OK;
 }
 
-static sb_status take(struct sb_mat_var *v, void *out, size_t size)
+static sb_status read_bytes(struct sb_mat_var *v, void *out, size_t size)
 {
     if (size > v->left)
         return damaged(v, "ends too early");
@@ -122,11 +122,11 @@ static sb_status take(struct sb_mat_var *v, void *out, size_t size)
     return SB_OK;
 }
 
-static sb_status take_tag(struct sb_mat_var *v, struct tag *t)
+static sb_status read_tag(struct sb_mat_var *v, struct tag *t)
 {
     unsigned char b[TAG];
     *t = (struct tag){0};
-    sb_status st = take(v, b, sizeof b);
+    sb_status st = read_bytes(v, b, sizeof b);
     if (st != SB_OK)
         return st;
     t->type = (uint32_t)little(b, 4);
@@ -143,12 +143,12 @@ static sb_status take_tag(struct sb_mat_var *v, struct tag *t)
 }
 
 /* An element of `type` with at most `most` bytes, padding and all; *bytes of them count. */
-static sb_status take_element(struct sb_mat_var *v, uint32_t type, void *out, size_t most,
+static sb_status read_element(struct sb_mat_var *v, uint32_t type, void *out, size_t most,
                               size_t *bytes)
 {
     struct tag t;
     unsigned char padding[TAG];
-    sb_status st = take_tag(v, &t);
+    sb_status st = read_tag(v, &t);
     if (st != SB_OK)
         return st;
     if (t.type != type || t.bytes > most)
@@ -158,17 +158,17 @@ static sb_status take_element(struct sb_mat_var *v, uint32_t type, void *out, si
         memcpy(out, t.data, t.bytes);
         return SB_OK;
     }
-    st = take(v, out, t.bytes);
-    return st == SB_OK ? take(v, padding, (TAG - t.bytes % TAG) % TAG) : st;
+    st = read_bytes(v, out, t.bytes);
+    return st == SB_OK ? read_bytes(v, padding, (TAG - t.bytes % TAG) % TAG) : st;
 }
 
 /* ---- a variable ---- */
 
-static sb_status take_dims(struct sb_mat_var *v)
+static sb_status read_dims(struct sb_mat_var *v)
 {
     unsigned char b[4 * 32]; /* MATLAB itself has no more */
     size_t bytes;
-    sb_status st = take_element(v, TYPE_INT32, b, sizeof b, &bytes);
+    sb_status st = read_element(v, TYPE_INT32, b, sizeof b, &bytes);
     if (st != SB_OK)
         return st;
     if (bytes < 8 || bytes % 4 != 0)
@@ -184,11 +184,11 @@ static sb_status take_dims(struct sb_mat_var *v)
     return SB_OK;
 }
 
-static sb_status take_name(struct sb_mat_var *v)
+static sb_status read_name(struct sb_mat_var *v)
 {
     size_t bytes;
     char name[SB_MAT_NAME] = "";
-    sb_status st = take_element(v, TYPE_INT8, name, sizeof name - 1, &bytes);
+    sb_status st = read_element(v, TYPE_INT8, name, sizeof name - 1, &bytes);
     if (st == SB_OK)
         for (size_t i = 0; i < bytes; i++)
             if (name[i] <= ' ' || name[i] > '~')
@@ -198,10 +198,10 @@ static sb_status take_name(struct sb_mat_var *v)
 }
 
 /* Where the numbers begin; v->type. */
-static sb_status take_numbers(struct sb_mat_var *v, uint64_t packed_size)
+static sb_status read_numbers(struct sb_mat_var *v, uint64_t packed_size)
 {
     struct tag t;
-    sb_status st = take_tag(v, &t);
+    sb_status st = read_tag(v, &t);
     if (st != SB_OK)
         return st;
     v->type = t.type;
@@ -224,19 +224,19 @@ static sb_status parse(struct sb_mat_var *v, uint64_t packed_size)
 {
     unsigned char flags[TAG] = {0};
     size_t bytes;
-    sb_status st = take_element(v, TYPE_UINT32, flags, sizeof flags, &bytes);
+    sb_status st = read_element(v, TYPE_UINT32, flags, sizeof flags, &bytes);
     if (st != SB_OK)
         return st;
     uint32_t kind = flags[0];
     bool real = !(little(flags, 4) & FLAG_COMPLEX);
     if (kind == 0 || kind > CLASS_UINT64)
         return SB_OK; /* functions, objects: theirs is another layout */
-    st = take_dims(v);
+    st = read_dims(v);
     if (st == SB_OK)
-        st = take_name(v);
+        st = read_name(v);
     v->numeric = kind >= CLASS_DOUBLE && real && v->dims <= SB_MAT_DIMS;
     v->bytes = kind == CLASS_UINT8;
-    return st == SB_OK && v->numeric ? take_numbers(v, packed_size) : st;
+    return st == SB_OK && v->numeric ? read_numbers(v, packed_size) : st;
 }
 
 static sb_status begin_packed(struct sb_mat_var *v, const unsigned char *data,
@@ -251,7 +251,7 @@ static sb_status begin_packed(struct sb_mat_var *v, const unsigned char *data,
         return sb_fail(SB_ENOMEM, "no memory to unpack %s", v->file->path);
     }
     v->left = TAG;
-    sb_status st = take_tag(v, &t);
+    sb_status st = read_tag(v, &t);
     if (st == SB_OK && (t.type != TYPE_MATRIX || t.small))
         st = damaged(v, "is not an array");
     v->left = t.bytes;
@@ -299,7 +299,7 @@ void sb_mat_close(struct sb_mat_var *v)
 
 sb_status sb_mat_bytes(struct sb_mat_var *v, uint8_t *out, size_t n)
 {
-    return take(v, out, n);
+    return read_bytes(v, out, n);
 }
 
 sb_status sb_mat_doubles(struct sb_mat_var *v, double *out, size_t n)
@@ -310,7 +310,7 @@ sb_status sb_mat_doubles(struct sb_mat_var *v, double *out, size_t n)
     size_t most = sizeof raw / size;
     while (n > 0) {
         size_t piece = n < most ? n : most;
-        sb_status st = take(v, raw, piece * size);
+        sb_status st = read_bytes(v, raw, piece * size);
         if (st != SB_OK)
             return st;
         for (size_t i = 0; i < piece; i++)
@@ -329,7 +329,7 @@ sb_status sb_mat_end(struct sb_mat_var *v)
         return SB_OK;
     if (v->left >= TAG)
         return damaged(v, "has more bytes than its dimensions say");
-    sb_status st = take(v, rest, (size_t)v->left);
+    sb_status st = read_bytes(v, rest, (size_t)v->left);
     if (st != SB_OK || !v->packed)
         return st;
     v->z.next_out = rest;

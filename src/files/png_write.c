@@ -46,13 +46,13 @@ static void on_flush(png_structp png)
     (void)png;
 }
 
-static png_voidp take_memory(png_structp png, png_alloc_size_t size)
+static png_voidp allocate(png_structp png, png_alloc_size_t size)
 {
     (void)png;
     return sb_malloc(size, 1);
 }
 
-static void give_memory(png_structp png, png_voidp block)
+static void release(png_structp png, png_voidp block)
 {
     (void)png;
     sb_free(block);
@@ -75,8 +75,8 @@ static void encode(png_structp png, png_infop info, const struct sb_image *image
 
 static sb_status write_open(struct sink *s, const struct sb_image *image)
 {
-    png_structp png = png_create_write_struct_2(
-        PNG_LIBPNG_VER_STRING, s, on_error, on_warning, NULL, take_memory, give_memory);
+    png_structp png = png_create_write_struct_2(PNG_LIBPNG_VER_STRING, s, on_error,
+                                                on_warning, NULL, allocate, release);
     png_infop info = png ? png_create_info_struct(png) : NULL;
     if (info) {
         png_set_write_fn(png, s, on_write, on_flush);

@@ -154,7 +154,7 @@ static bool set_size(struct reader *r, const char *value, size_t n)
     return n > 0;
 }
 
-static bool take_record(struct reader *r, const char *key, const char *end)
+static bool read_record(struct reader *r, const char *key, const char *end)
 {
     const char *value = memchr(key, '=', (size_t)(end - key));
     if (!value)
@@ -168,7 +168,7 @@ static bool take_record(struct reader *r, const char *key, const char *end)
 }
 
 /* Every record of text[size]. */
-static bool take_pax(struct reader *r, const char *text, size_t size)
+static bool read_pax(struct reader *r, const char *text, size_t size)
 {
     size_t at = 0;
     while (at < size) {
@@ -178,7 +178,7 @@ static bool take_pax(struct reader *r, const char *text, size_t size)
         if (i >= size || text[i] != ' ' || length > size - at || at + length < i + 2 ||
             text[at + length - 1] != '\n')
             return false;
-        if (!take_record(r, text + i + 1, text + at + length - 1))
+        if (!read_record(r, text + i + 1, text + at + length - 1))
             return false;
         at += length;
     }
@@ -196,7 +196,7 @@ static sb_status read_extra(struct reader *r, char type, uint64_t size)
     sb_status st = read_block(r, (unsigned char *)text, padded);
     if (st != SB_OK || type == 'g') /* what holds for all files does not matter to us */
         return st;
-    bool good = type == 'x' ? take_pax(r, text, (size_t)size)
+    bool good = type == 'x' ? read_pax(r, text, (size_t)size)
                             : set_path(r, text, strnlen(text, (size_t)size));
     return good ? SB_OK
                 : sb_fail(SB_EFORMAT,

@@ -105,9 +105,7 @@ static sb_status insert_masks(const struct sb_form_spec *s, const struct sb_arch
 {
     sb_status st = SB_OK;
     for (uint32_t i = 0; i < plain->nodes && st == SB_OK; i++) {
-        struct sb_arch_node n = plain->node[i], mask;
-        n.in = i > 0 ? moved[n.in] : 0;
-        n.other = n.other == SB_NODE_NONE ? SB_NODE_NONE : moved[n.other];
+        struct sb_arch_node n = sb_form_moved(plain, i, moved), mask;
         st = sb_arch_push(out, &n);
         moved[i] = out->nodes - 1;
         if (st != SB_OK || !mask_behind(s, plain, i, &mask) ||

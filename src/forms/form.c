@@ -90,6 +90,15 @@ void sb_form_point(const struct sb_trained *from, const struct sb_param *record,
         out->position[to->weight] = from->position[record->weight];
 }
 
+struct sb_arch_node sb_form_moved(const struct sb_arch *plain, uint32_t i,
+                                  const uint32_t *moved)
+{
+    struct sb_arch_node n = plain->node[i];
+    n.in = i > 0 ? moved[n.in] : 0;
+    n.other = n.other == SB_NODE_NONE ? SB_NODE_NONE : moved[n.other];
+    return n;
+}
+
 /* The k-th record of that role, or NULL. */
 static const struct sb_param *nth(const struct sb_trained *t, enum sb_param_role role,
                                   uint32_t k)

@@ -134,6 +134,10 @@ void sb_form_draw_layer(const struct sb_arch *trained, const struct sb_trained *
 
 /* ---- what forms share ---------------------------------------------------------------- */
 
+/* Node i of plain as it reads where node k of plain has become moved[k]. */
+struct sb_arch_node sb_form_moved(const struct sb_arch *plain, uint32_t i,
+                                  const uint32_t *moved);
+
 /* Points record `to` at from's numbers. */
 void sb_form_point(const struct sb_trained *from, const struct sb_param *record,
                    struct sb_trained *out, struct sb_param *to);

@@ -62,9 +62,7 @@ static sb_status surround(const struct sb_form_spec *s, const struct sb_arch *pl
 {
     sb_status st = SB_OK;
     for (uint32_t i = 0; i < plain->nodes && st == SB_OK; i++) {
-        struct sb_arch_node n = plain->node[i];
-        n.in = i > 0 ? moved[n.in] : 0;
-        n.other = n.other == SB_NODE_NONE ? SB_NODE_NONE : moved[n.other];
+        struct sb_arch_node n = sb_form_moved(plain, i, moved);
         st = n.kind == SB_NODE_WEIGHT ? push_scaled(s, out, &n) : sb_arch_push(out, &n);
         moved[i] = out->nodes - 1;
     }

@@ -97,7 +97,7 @@ static sb_status put_graph(const struct sb_export *e, struct sb_pb *p)
     const struct sb_model_info *info = &e->model->info;
     const uint32_t channel[] = {info->channels, 1, 1}, one[] = {1};
     const uint32_t example[] = {0, info->channels, info->height, info->width};
-    const uint32_t answers[] = {e->members, 0, info->classes};
+    const uint32_t shape[] = {e->members, 0, info->classes};
     const unsigned char zero[sizeof(int64_t)] = {0};
     bool rows = sb_onnx_rows(e->model);
     size_t bytes = info->channels * sizeof *info->mean;
@@ -107,8 +107,8 @@ static sb_status put_graph(const struct sb_export *e, struct sb_pb *p)
     put_tensor(p, "sd", channel, rows ? 1 : 3, ELEMENT_FLOAT, info->sd, bytes);
     put_tensor(p, "first_axis", one, 1, ELEMENT_INT64, zero, sizeof zero);
     put_value(p, GRAPH_INPUT, "input", example, rows ? 2 : 4);
-    put_value(p, GRAPH_OUTPUT, "probabilities", answers + 1, 2);
-    put_value(p, GRAPH_OUTPUT, "members", answers, 3);
+    put_value(p, GRAPH_OUTPUT, "probabilities", shape + 1, 2);
+    put_value(p, GRAPH_OUTPUT, "members", shape, 3);
     return st == SB_OK ? sb_pb_status(p) : st;
 }
 

@@ -125,22 +125,22 @@ static sb_status keep_info(struct sb_model *m, const struct sb_model_info *o)
     return SB_OK;
 }
 
-uint32_t sb_model_outputs(const struct sb_model_info *i)
+static uint32_t outputs_of(const struct sb_model_info *i)
 {
     return (i->targets > 0 ? i->targets : i->classes) *
            sb_likelihood_row(i->likelihood)->outputs;
 }
 
-uint32_t sb_model_answers(const struct sb_model_info *i)
+uint32_t sb_model_prediction_size(const struct sb_model_info *i)
 {
-    return sb_likelihood_answers(i->likelihood, sb_model_outputs(i));
+    return sb_likelihood_answers(i->likelihood, outputs_of(i));
 }
 
 static sb_status build_arch(const struct sb_model_info *i, enum sb_form_role role,
                             struct sb_arch *out)
 {
-    struct sb_form_shape shape = {i->arch,  i->channels,         i->height,
-                                  i->width, sb_model_outputs(i), i->likelihood};
+    struct sb_form_shape shape = {i->arch,  i->channels,   i->height,
+                                  i->width, outputs_of(i), i->likelihood};
     return sb_form_build(&i->form, &shape, role, out);
 }
 

@@ -87,10 +87,8 @@ struct sb_model_info {
     struct sb_form_spec form;
 };
 
-/* Outputs of a member's network; and the numbers of its answer to an example: probabilities
- * of classes, or the means and then the variances of targets. */
-uint32_t sb_model_outputs(const struct sb_model_info *i);
-uint32_t sb_model_answers(const struct sb_model_info *i);
+/* How many numbers a member's prediction of an example has: probabilities of classes, or the means and then the variances of targets. */
+uint32_t sb_model_prediction_size(const struct sb_model_info *i);
 
 /* Rows of scores: a target each, or one for all classes. */
 static inline uint32_t sb_model_score_rows(const struct sb_model_info *i)

@@ -91,7 +91,7 @@ static struct name array_of(const struct graph *g, const char *layer, const char
     return n;
 }
 
-static struct name answer_of(uint32_t member, const char *what)
+static struct name prediction_of(uint32_t member, const char *what)
 {
     struct name n;
     snprintf(n.text, sizeof n.text, "member.%u.%s", member, what);
@@ -221,28 +221,28 @@ static sb_status put_member(const struct graph *g)
     for (uint32_t i = 1; i < g->a->nodes && st == SB_OK; i++)
         st = put(g, i);
     struct name logits = value_of(g, g->a->head[0].node, "");
-    struct name answer = answer_of(g->member, "probabilities");
+    struct name prediction = prediction_of(g->member, "probabilities");
     const char *in = logits.text;
-    size_t node = begin_node(g->p, "Softmax", &in, 1, answer.text);
+    size_t node = begin_node(g->p, "Softmax", &in, 1, prediction.text);
     put_integer(g->p, "axis", 1);
     sb_pb_end(g->p, node);
-    put_node(g->p, "Unsqueeze", answer.text, "first_axis",
-             answer_of(g->member, "row").text);
+    put_node(g->p, "Unsqueeze", prediction.text, "first_axis",
+             prediction_of(g->member, "row").text);
     return st;
 }
 
 static void put_ensemble(struct sb_pb *p, const struct sb_export *e)
 {
-    const char *const members = "members", *const answer = "probabilities";
+    const char *const members = "members", *const prediction = "probabilities";
     size_t node = sb_pb_begin(p, GRAPH_NODE);
     for (uint32_t i = 0; i < e->members; i++)
-        sb_pb_text(p, NODE_INPUT, answer_of(e->first + i, "row").text);
+        sb_pb_text(p, NODE_INPUT, prediction_of(e->first + i, "row").text);
     sb_pb_text(p, NODE_OUTPUT, members);
     sb_pb_text(p, NODE_NAME, members);
     sb_pb_text(p, NODE_OP, "Concat");
     put_integer(p, "axis", 0);
     sb_pb_end(p, node);
-    node = begin_node(p, "ReduceMean", &members, 1, answer);
+    node = begin_node(p, "ReduceMean", &members, 1, prediction);
     put_integers(p, "axes", (const uint32_t[]){0}, 1);
     put_integer(p, "keepdims", 0);
     sb_pb_end(p, node);

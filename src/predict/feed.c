@@ -9,8 +9,8 @@
 #include "data/adapt.h"
 #include "data/columns.h"
 #include "data/reader.h"
-#include "predict/columns.h"
 #include "predict/gather.h"
+#include "predict/kept.h"
 #include "readers/readers.h"
 #include "readers/table.h"
 
@@ -207,7 +207,7 @@ uint64_t sb_feed_count(const struct sb_feed *f)
 
 /* ---- use ----------------------------------------------------------------------------- */
 
-static sb_status take_rows(struct sb_feed *f, size_t most, struct sb_input *in,
+static sb_status read_rows(struct sb_feed *f, size_t most, struct sb_input *in,
                            size_t *got)
 {
     ptrdiff_t one = sizeof(float), row = one * (ptrdiff_t)f->columns->inputs;
@@ -218,7 +218,7 @@ static sb_status take_rows(struct sb_feed *f, size_t most, struct sb_input *in,
     return sb_rows_next(&f->rows, (float *)f->buffer, most, got);
 }
 
-static sb_status take_examples(struct sb_feed *f, int threads, size_t most,
+static sb_status read_examples(struct sb_feed *f, int threads, size_t most,
                                struct sb_input *in, size_t *got)
 {
     const struct sb_dataset *d = &f->view;
@@ -265,7 +265,7 @@ uint64_t sb_feed_first(const struct sb_feed *f)
 }
 
 sb_status sb_feed_next(struct sb_feed *f, struct sb_predictor *p, size_t most,
-                       const struct sb_answers *out, size_t *got)
+                       const struct sb_predictions *out, size_t *got)
 {
     struct sb_input in;
     size_t n = 0;
@@ -273,8 +273,8 @@ sb_status sb_feed_next(struct sb_feed *f, struct sb_predictor *p, size_t most,
     *got = f->last = 0;
     sb_status st = skip(f, most);
     if (st == SB_OK)
-        st = f->columns ? take_rows(f, most, &in, &n)
-                        : take_examples(f, p->env.threads, most, &in, &n);
+        st = f->columns ? read_rows(f, most, &in, &n)
+                        : read_examples(f, p->env.threads, most, &in, &n);
     if (st == SB_OK && n > 0)
         st = sb_predictor_run(p, &in, n, f->done, out);
     if (st != SB_OK)

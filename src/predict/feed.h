@@ -47,19 +47,19 @@ void sb_feed_fini(struct sb_feed *f);
 /* How many there are; 0: it is not known before the end. */
 uint64_t sb_feed_count(const struct sb_feed *f);
 
-/* Answers to the next *got examples: at most `most` and a batch, 0 at the end. The
+/* Predictions of the next *got examples: at most `most` and a batch, 0 at the end. The
  * shapes of out go by *got. The predictor is of the feed's model. */
 sb_status sb_feed_next(struct sb_feed *f, struct sb_predictor *p, size_t most,
-                       const struct sb_answers *out, size_t *got);
+                       const struct sb_predictions *out, size_t *got);
 
-/* The number of the last answer's first example. */
+/* The number of the last call's first example. */
 uint64_t sb_feed_first(const struct sb_feed *f);
 
-/* The file of example i of the last answer, "cat/1.png". False: examples are no files. */
+/* The file of example i of the last call, "cat/1.png". False: examples are no files. */
 bool sb_feed_name(const struct sb_feed *f, size_t i, char out[SB_FEED_NAME]);
 
 /* Columns of the input that are kept: how many, the name of the k-th, and its text for
- * example i of the last answer; NULL: there is none. */
+ * example i of the last call; NULL: there is none. */
 uint32_t sb_feed_keeps(const struct sb_feed *f);
 const char *sb_feed_keep_name(const struct sb_feed *f, uint32_t k);
 const char *sb_feed_keep_text(const struct sb_feed *f, size_t i, uint32_t k);

@@ -6,7 +6,7 @@ size_t sb_predict_images(const struct sb_net *net)
     return net->arch.bands ? 1 : net->input.batch;
 }
 
-/* Answers, images outermost. */
+/* Predictions, images outermost. */
 static void copy_out(const struct sb_act *p, size_t images, float *out)
 {
     for (uint32_t i = 0; i < images; i++)
@@ -25,7 +25,8 @@ sb_status sb_predict_forward(const struct sb_env *env, struct sb_net *net,
     return SB_OK;
 }
 
-uint32_t sb_predict_answers(const struct sb_net *net)
+/* How many numbers a prediction has. */
+static uint32_t prediction_size(const struct sb_net *net)
 {
     return sb_likelihood_answers(net->arch.likelihood, net->arch.classes);
 }
@@ -41,11 +42,11 @@ static void add_outcome(float *mean, float *var, float x, float v, uint32_t k)
 void sb_predict_add(const struct sb_net *net, float *sum, const float *draw,
                     size_t images, uint32_t number, uint32_t draws)
 {
-    size_t answers = sb_predict_answers(net), n = images * answers, half = answers / 2;
+    size_t size = prediction_size(net), n = images * size, half = size / 2;
     bool classes = net->arch.likelihood == SB_LIKELIHOOD_CATEGORICAL;
     for (size_t i = 0; classes && i < n; i++)
         sum[i] += draw[i] / (float)draws;
     for (size_t i = 0; !classes && i < images; i++)
-        for (size_t t = i * answers; t < i * answers + half; t++)
+        for (size_t t = i * size; t < i * size + half; t++)
             add_outcome(&sum[t], &sum[t + half], draw[t], draw[t + half], number);
 }

@@ -4,27 +4,27 @@
 #include <math.h>
 #include <string.h>
 
-void sb_outcomes_units(const struct sb_model_info *i, float *answer, size_t n,
+void sb_outcomes_units(const struct sb_model_info *i, float *prediction, size_t n,
                        float *scratch)
 {
     size_t targets = i->targets;
-    memcpy(scratch, answer, 2 * n * targets * sizeof *scratch);
+    memcpy(scratch, prediction, 2 * n * targets * sizeof *scratch);
     for (size_t e = 0; e < n; e++)
         for (size_t t = 0; t < targets; t++) {
             double sd = (double)i->target_sd[t], mean = (double)i->target_mean[t];
             const float *from = scratch + 2 * e * targets + t;
-            answer[e * targets + t] = (float)(mean + sd * (double)from[0]);
-            answer[(n + e) * targets + t] = (float)(sd * sd * (double)from[targets]);
+            prediction[e * targets + t] = (float)(mean + sd * (double)from[0]);
+            prediction[(n + e) * targets + t] = (float)(sd * sd * (double)from[targets]);
         }
 }
 
-void sb_outcomes_mixture(const struct sb_model_info *i, const float *const *answer,
+void sb_outcomes_mixture(const struct sb_model_info *i, const float *const *prediction,
                          size_t members, size_t n, const float **pointer,
                          struct sb_mixture *out)
 {
     for (size_t m = 0; m < members; m++) {
-        pointer[m] = answer[m];
-        pointer[members + m] = answer[m] + n * i->targets;
+        pointer[m] = prediction[m];
+        pointer[members + m] = prediction[m] + n * i->targets;
     }
     *out = (struct sb_mixture){pointer, pointer + members, members, n, i->targets};
 }

@@ -1,6 +1,6 @@
 /* outcomes - what an ensemble says about continuous targets, in the units of the data.
  *
- * A network's answer to an example is T means and then T variances of standardised targets
+ * A network predicts of an example T means and then T variances of standardised targets
  * (nn/likelihood.h). Here they become those of the targets themselves, apart from each other
  * as figures take them, and what the mixture of the members (figures/mixture.h) says.
  */
@@ -11,13 +11,13 @@
 #include "figures/mixture.h"
 #include "model/model.h"
 
-/* The answers of a member to n examples, [n][2 T], become means [n][T] and behind them
+/* A member's predictions of n examples, [n][2 T], become means [n][T] and behind them
  * variances [n][T]. scratch: as many numbers. */
-void sb_outcomes_units(const struct sb_model_info *i, float *answer, size_t n,
+void sb_outcomes_units(const struct sb_model_info *i, float *prediction, size_t n,
                        float *scratch);
 
-/* The mixture of such answers: pointer [2 * members] is filled, and what *out borrows. */
-void sb_outcomes_mixture(const struct sb_model_info *i, const float *const *answer,
+/* Their mixture: pointer [2 * members] is filled, and what *out borrows. */
+void sb_outcomes_mixture(const struct sb_model_info *i, const float *const *prediction,
                          size_t members, size_t n, const float **pointer,
                          struct sb_mixture *out);
 

@@ -9,8 +9,8 @@
 #include "base/threads.h"
 #include "figures/far.h"
 #include "kernels/kernels.h"
-#include "predict/columns.h"
 #include "predict/forward.h"
+#include "predict/kept.h"
 
 /* Bytes of a thread's widest activations, at most; a few of them are in use at a time. They
  * need not fit the second-level cache to be worth keeping small. */
@@ -71,22 +71,23 @@ static sb_status init_draw(const struct sb_predictor *p, struct sb_predict_worke
                : sb_fail(SB_ENOMEM, "no memory to draw %zu weights", most);
 }
 
-/* Answers of all members to the examples a worker takes at once. */
-static size_t all_answers(const struct sb_predictor *p)
+/* Predictions of all members to the examples a worker takes at once. */
+static size_t all_predictions(const struct sb_predictor *p)
 {
-    return (size_t)p->at_once * sb_model_answers(&p->model->info) * p->model->members;
+    return (size_t)p->at_once * sb_model_prediction_size(&p->model->info) *
+           p->model->members;
 }
 
 /* Floats of them, and of the distances of all places. */
 static size_t buffer_floats(const struct sb_predictor *p)
 {
-    return all_answers(p) + (size_t)p->at_once * (1 + p->model->members);
+    return all_predictions(p) + (size_t)p->at_once * (1 + p->model->members);
 }
 
 static sb_status init_buffers(const struct sb_predictor *p, struct sb_predict_worker *w)
 {
     const struct sb_model *m = p->model;
-    size_t batch = (size_t)p->at_once * sb_model_answers(&m->info);
+    size_t batch = (size_t)p->at_once * sb_model_prediction_size(&m->info);
     w->draw = sb_malloc(batch, sizeof *w->draw);
     w->prob = sb_malloc(buffer_floats(p), sizeof *w->prob);
     w->member = sb_malloc(m->members, 3 * sizeof *w->member);
@@ -211,7 +212,7 @@ struct batch {
     uint32_t each; /* examples of a chunk */
     size_t whole;  /* chunks that one thread runs; of the others, groups are shared out */
     uint64_t first; /* number of the call's first */
-    const struct sb_answers *out;
+    const struct sb_predictions *out;
     struct sb_env env; /* that a chunk runs in */
     struct sb_failure failure;
 };
@@ -232,7 +233,7 @@ static void draw_weights(const struct batch *b, struct sb_predict_worker *w, uin
     }
 }
 
-/* Draw d of member m on the examples in the net, added to out [examples][answers]; nodes
+/* Draw d of member m on the examples in the net, added to out [examples][size]; nodes
  * before `first` are as another member of the group left them. */
 static sb_status run_draw(const struct batch *b, struct sb_predict_worker *w, uint32_t m,
                           uint32_t d, uint32_t first, uint32_t image, float *out)
@@ -301,20 +302,20 @@ static struct part part_of(const struct batch *b, size_t chunk)
                          b->n - at < b->each ? (uint32_t)(b->n - at) : b->each};
 }
 
-/* Where a member's answers to a part are, in all members' of it. */
-static float *answers_of(const struct batch *b, const struct part *e, float *all,
-                         uint32_t m)
+/* Where a member's predictions of a part are, in all members' of it. */
+static float *predictions_of(const struct batch *b, const struct part *e, float *all,
+                             uint32_t m)
 {
-    return all + (size_t)m * e->count * sb_model_answers(&b->p->model->info);
+    return all + (size_t)m * e->count * sb_model_prediction_size(&b->p->model->info);
 }
 
-/* Member m's answers to a part become what is wanted of them. */
+/* Member m's predictions of a part become what is wanted of them. */
 static void hand_out(const struct batch *b, struct sb_predict_worker *w,
                      const struct part *e, uint32_t m, float *mine)
 {
     const struct sb_model_info *info = &b->p->model->info;
     const struct sb_outcomes *o = &b->out->outcome;
-    size_t numbers = sb_model_answers(info), targets = info->targets;
+    size_t numbers = sb_model_prediction_size(info), targets = info->targets;
     size_t first = m * b->n + e->at;
     if (targets > 0)
         sb_outcomes_units(info, mine, e->count, w->draw);
@@ -331,7 +332,7 @@ static void hand_out(const struct batch *b, struct sb_predict_worker *w,
 /* How far the examples of a part are from training rows, in a place. */
 static float *away_of(const struct batch *b, float *all, uint32_t place)
 {
-    return all + all_answers(b->p) + (size_t)place * b->p->at_once;
+    return all + all_predictions(b->p) + (size_t)place * b->p->at_once;
 }
 
 /* Looks at the examples in the net in a place, for those who want it. */
@@ -357,20 +358,20 @@ static sb_status run_group(const struct batch *b, struct sb_predict_worker *w,
 {
     const struct sb_predictor *p = b->p;
     uint32_t begin = group * p->loaded->group, end = begin + p->loaded->group;
-    size_t size = (size_t)e->count * sb_model_answers(&p->model->info);
+    size_t size = (size_t)e->count * sb_model_prediction_size(&p->model->info);
     sb_status st = SB_OK;
-    memset(answers_of(b, e, all, begin), 0, size * (end - begin) * sizeof *all);
+    memset(predictions_of(b, e, all, begin), 0, size * (end - begin) * sizeof *all);
     for (uint32_t d = 0; d < p->sampling.draws && st == SB_OK; d++)
         for (uint32_t m = begin; m < end && st == SB_OK; m++) {
             st = run_draw(b, w, m, d, m == begin ? 0 : w->net.arch.shared,
-                          (uint32_t)(b->first + e->at), answers_of(b, e, all, m));
+                          (uint32_t)(b->first + e->at), predictions_of(b, e, all, m));
             if (d == 0 && st == SB_OK)
                 look(b, w, e, 1 + m, all);
         }
     if (begin == 0)
         look(b, w, e, 0, all);
     for (uint32_t m = begin; m < end && st == SB_OK; m++)
-        hand_out(b, w, e, m, answers_of(b, e, all, m));
+        hand_out(b, w, e, m, predictions_of(b, e, all, m));
     return st;
 }
 
@@ -397,7 +398,7 @@ static sb_status conclude(const struct batch *b, struct sb_predict_worker *w,
         sb_far_conclude(&model->far, away_of(b, all, 0), b->p->at_once, e->count,
                         b->out->far + e->at);
     for (uint32_t m = 0; m < members; m++)
-        w->member[m] = answers_of(b, e, all, m);
+        w->member[m] = predictions_of(b, e, all, m);
     if (model->info.targets > 0) {
         sb_outcomes_mixture(&model->info, w->member, members, e->count,
                             w->member + members, &mixture);
@@ -407,7 +408,7 @@ static sb_status conclude(const struct batch *b, struct sb_predict_worker *w,
     return sb_uncertainty_of(&probs, e->at, &b->out->sum);
 }
 
-/* All members' answers to a chunk that is shared. */
+/* All members' predictions of a chunk that is shared. */
 static float *shared_prob(const struct batch *b, size_t chunk)
 {
     return b->p->shared_prob + (chunk - b->whole) * buffer_floats(b->p);
@@ -457,7 +458,7 @@ static sb_status run_chunks(struct batch *b, size_t chunks)
 }
 
 sb_status sb_predictor_run(struct sb_predictor *p, const struct sb_input *in, size_t n,
-                           uint64_t first, const struct sb_answers *out)
+                           uint64_t first, const struct sb_predictions *out)
 {
     const uint64_t numbers = (uint64_t)UINT32_MAX + 1;
     if (p->columns && in->type == SB_INPUT_U8)

@@ -1,4 +1,4 @@
-/* predictor - an ensemble's answers to examples in memory; one thread uses it at a time.
+/* predictor - an ensemble predicts examples in memory; one thread uses it at a time.
  *
  * A thread takes a few examples through all layers of all members before it takes others,
  * so that activations stay in its caches and threads never wait for each other; the last
@@ -9,9 +9,9 @@
  * once for all of them, and one thread runs the group on its examples.
  *
  * Weights are borrowed from a loaded model, which any number of predictors share. All
- * memory is taken when a predictor is made; a call allocates nothing. An answer depends on
- * the example alone (with activation noise, on its number too): not on what else is in the
- * batch, how large that is, how many threads work on it, or which predictor did.
+ * memory is taken when a predictor is made; a call allocates nothing. A prediction depends
+ * on the example alone (with activation noise, on its number too): not on what else is in
+ * the batch, how large that is, how many threads work on it, or which predictor did.
  */
 #ifndef SB_PREDICT_PREDICTOR_H
 #define SB_PREDICT_PREDICTOR_H
@@ -36,9 +36,9 @@ struct sb_predict_worker {
     float *theta; /* [most weights of a member] owned: a draw; NULL: none is made here */
     float *layer; /* [most weights of a layer] owned: as drawn, not in order; or NULL */
     float *scratch; /* of drawing; owned, or NULL */
-    float *draw;    /* [at_once][answers] owned */
-    float *prob; /* [members][at_once][answers] owned; then, [1 + members][at_once], how
-                     * far examples are from training rows */
+    float *draw;    /* [at_once][size] owned; size: sb_model_prediction_size */
+    float *prob; /* [members][at_once][size] owned; then, [1 + members][at_once], how far
+                  * examples are from training rows */
     const float *
         *member;        /* [3 * members] owned: in prob or shared_prob; then, of outcomes,
                            * means and variances apart */
@@ -77,8 +77,8 @@ struct sb_predictor_options {
 sb_status sb_predictor_init(struct sb_predictor *p, const struct sb_predictor_options *o);
 void sb_predictor_fini(struct sb_predictor *p);
 
-/* Answers to n examples; what is NULL is not wanted. */
-struct sb_answers {
+/* Predictions of n examples; what is NULL is not wanted. */
+struct sb_predictions {
     float *members;            /* [members][n][classes] */
     struct sb_uncertainty sum; /* of the ensemble's classes */
     struct sb_outcomes
@@ -90,6 +90,6 @@ struct sb_answers {
 /* first: the number of the first example, for activation noise. Activations need a predictor
  * for more than one example at once. */
 sb_status sb_predictor_run(struct sb_predictor *p, const struct sb_input *in, size_t n,
-                           uint64_t first, const struct sb_answers *out);
+                           uint64_t first, const struct sb_predictions *out);
 
 #endif

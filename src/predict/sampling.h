@@ -2,7 +2,7 @@
  * has only its weights: whatever is asked for, they are what is used. Of rank-1 the scales
  * are what is drawn; activation noise is then a draw.
  *
- * Several draws of a member are averaged. Members count alike, so the ensemble answers as
+ * Several draws of a member are averaged. Members count alike, so the ensemble predicts as
  * one of so many times as many members would. */
 #ifndef SB_PREDICT_SAMPLING_H
 #define SB_PREDICT_SAMPLING_H

@@ -68,7 +68,7 @@ static sb_status check_section(struct reader *r, const char *line, size_t n)
 }
 
 /* inih's fgets. */
-static char *give_line(char *out, int size, void *context)
+static char *next_line(char *out, int size, void *context)
 {
     struct reader *r = context;
     if (r->st != SB_OK || r->next == r->end)
@@ -100,8 +100,8 @@ static char *give_line(char *out, int size, void *context)
     return out;
 }
 
-static sb_status take(struct reader *r, const char *section, const char *key,
-                      const char *value)
+static sb_status set_option(struct reader *r, const char *section, const char *key,
+                            const char *value)
 {
     char name[2 * SB_CONFIG_NAME], sentence[2 * SB_CONFIG_NAME + 96];
     const struct sb_option *o;
@@ -128,7 +128,7 @@ static sb_status take(struct reader *r, const char *section, const char *key,
 static int handle(void *context, const char *section, const char *key, const char *value)
 {
     struct reader *r = context;
-    return r->st == SB_OK && take(r, section, key, value ? value : "") == SB_OK;
+    return r->st == SB_OK && set_option(r, section, key, value ? value : "") == SB_OK;
 }
 
 /* The text of a line, for a sentence. */
@@ -148,7 +148,7 @@ sb_status sb_recipe_parse(struct sb_recipe *recipe, const char *source, const ch
 {
     struct reader r = {
         .recipe = recipe, .source = source, .next = text, .end = text + size};
-    int bad = ini_parse_stream(give_line, &r, handle, &r);
+    int bad = ini_parse_stream(next_line, &r, handle, &r);
     if (r.st == SB_OK && bad > 0) {
         char line[64];
         quote_line(text, text + size, bad, line, sizeof line);

@@ -132,22 +132,16 @@ static struct sb_compare_row *row_of(struct sb_compare *c, const struct sb_repor
                                      bool single)
 {
     const struct sb_config *config = &r->recipe.config;
-    size_t table = c->tables;
     for (size_t i = 0; i < c->rows; i++) {
         if (c->row[i].single == single &&
             strcmp(c->row[i].first->recipe.group, r->recipe.group) == 0)
             return &c->row[i];
-        if (same_data(c->row[i].first, r))
-            table = c->row[i].table;
     }
     struct sb_compare_row *row = &c->row[c->rows++];
     *row = (struct sb_compare_row){.first = r,
-                                   .table = table,
                                    .single = single,
                                    .paper = single ? sb_paper_single(config)
                                                    : sb_paper_find(config)};
-    if (table == c->tables)
-        c->tables++;
     return row;
 }
 
@@ -179,6 +173,17 @@ static void order_rows(struct sb_compare *c)
         for (; at > 0 && place_of(&c->row[at - 1]) > place_of(&row); at--)
             c->row[at] = c->row[at - 1];
         c->row[at] = row;
+    }
+}
+
+/* A table for each data set, in the order of their first rows. */
+static void count_tables(struct sb_compare *c)
+{
+    for (size_t i = 0; i < c->rows; i++) {
+        size_t before = i;
+        while (before > 0 && !same_data(c->row[before - 1].first, c->row[i].first))
+            before--;
+        c->row[i].table = before > 0 ? c->row[before - 1].table : c->tables++;
     }
 }
 
@@ -235,6 +240,7 @@ sb_status sb_compare_init(struct sb_compare *c, const struct sb_report_run *run,
             add(row_of(c, &run[i], true), &run[i]);
     }
     order_rows(c);
+    count_tables(c);
     finish(c);
     return SB_OK;
 }

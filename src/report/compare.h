@@ -1,11 +1,10 @@
 /* compare - the paper's table for some runs.
  *
  * A row is a recipe: runs that differ in train.seed only are one row, with mean and sample
- * standard deviation. Runs of one data set are one table; tables come in the order of the
- * runs. Of a table's rows, those of the paper come first, in its order, then all others in
- * the order of the runs. Where the paper has a row of a single member, the best member of an
- * ensemble (of most accuracy, then least nll) is a row of its own. A figure that one of a
- * row's runs lacks is missing in the row.
+ * standard deviation. Runs of one data set are one table. Tables and rows that are the
+ * paper's come first, in its order, then all others in the order of the runs. Where the paper
+ * has a row of a single member, the best member of an ensemble (of most accuracy, then least
+ * nll) is a row of its own. A figure that one of a row's runs lacks is missing in the row.
  *
  *     acc nll ece       of the ensemble on the test set: as `sebays eval` found them last, or
  *                       as training did

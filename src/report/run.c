@@ -76,7 +76,7 @@ static sb_status parse(const struct sb_schema *schema, const char *source,
     *out = NULL;
     sb_status st = sb_json_parse(source, text, size, &all);
     if (st == SB_OK)
-        st = sb_schema_take(schema, source, all, out);
+        st = sb_schema_read(schema, source, all, out);
     json_decref(all);
     return st;
 }

@@ -13,8 +13,8 @@ struct walk {
     size_t used;
 };
 
-static sb_status take(struct walk *w, const struct sb_schema *s, json_t *value,
-                      json_t **out);
+static sb_status read_value(struct walk *w, const struct sb_schema *s, json_t *value,
+                            json_t **out);
 
 static const char *wanted(enum sb_schema_kind kind)
 {
@@ -78,7 +78,7 @@ static void leave(struct walk *w, size_t before)
     w->path[before] = '\0';
 }
 
-static sb_status take_fields(struct walk *w, const struct sb_schema *s,
+static sb_status read_fields(struct walk *w, const struct sb_schema *s,
                              const json_t *value, json_t *out)
 {
     sb_status st = SB_OK;
@@ -92,7 +92,7 @@ static sb_status take_fields(struct walk *w, const struct sb_schema *s,
             st = sb_fail(SB_EFORMAT, "%s: %s is missing, want %s", w->source, w->path,
                          wanted(f->kind));
         else
-            st = take(w, f, inner, &copy);
+            st = read_value(w, f, inner, &copy);
         leave(w, before);
         if (st == SB_OK && json_object_set_new(out, f->key, copy) != 0)
             st = no_memory(w);
@@ -100,14 +100,14 @@ static sb_status take_fields(struct walk *w, const struct sb_schema *s,
     return st;
 }
 
-static sb_status take_items(struct walk *w, const struct sb_schema *s,
+static sb_status read_items(struct walk *w, const struct sb_schema *s,
                             const json_t *value, json_t *out)
 {
     sb_status st = SB_OK;
     for (size_t i = 0; st == SB_OK && i < json_array_size(value); i++) {
         json_t *copy = NULL;
         size_t before = enter(w, NULL, i);
-        st = take(w, s->inner, json_array_get(value, i), &copy);
+        st = read_value(w, s->inner, json_array_get(value, i), &copy);
         leave(w, before);
         if (st == SB_OK && json_array_append_new(out, copy) != 0)
             st = no_memory(w);
@@ -115,7 +115,7 @@ static sb_status take_items(struct walk *w, const struct sb_schema *s,
     return st;
 }
 
-static sb_status take_map(struct walk *w, const struct sb_schema *s, json_t *value,
+static sb_status read_map(struct walk *w, const struct sb_schema *s, json_t *value,
                           json_t *out)
 {
     sb_status st = SB_OK;
@@ -124,7 +124,7 @@ static sb_status take_map(struct walk *w, const struct sb_schema *s, json_t *val
         const char *key = json_object_iter_key(at);
         json_t *copy = NULL;
         size_t before = enter(w, key, 0);
-        st = take(w, s->inner, json_object_iter_value(at), &copy);
+        st = read_value(w, s->inner, json_object_iter_value(at), &copy);
         leave(w, before);
         if (st == SB_OK && json_object_set_new(out, key, copy) != 0)
             st = no_memory(w);
@@ -183,8 +183,8 @@ static json_t *begin(const struct sb_schema *s, const json_t *value)
     }
 }
 
-static sb_status take(struct walk *w, const struct sb_schema *s, json_t *value,
-                      json_t **out)
+static sb_status read_value(struct walk *w, const struct sb_schema *s, json_t *value,
+                            json_t **out)
 {
     *out = NULL;
     sb_status st = check(w, s, value);
@@ -194,11 +194,11 @@ static sb_status take(struct walk *w, const struct sb_schema *s, json_t *value,
     if (!*out)
         return no_memory(w);
     if (s->kind == SB_SCHEMA_OBJECT)
-        st = take_fields(w, s, value, *out);
+        st = read_fields(w, s, value, *out);
     else if (s->kind == SB_SCHEMA_MAP)
-        st = take_map(w, s, value, *out);
+        st = read_map(w, s, value, *out);
     else if (s->kind == SB_SCHEMA_ARRAY)
-        st = take_items(w, s, value, *out);
+        st = read_items(w, s, value, *out);
     if (st != SB_OK) {
         json_decref(*out);
         *out = NULL;
@@ -206,9 +206,9 @@ static sb_status take(struct walk *w, const struct sb_schema *s, json_t *value,
     return st;
 }
 
-sb_status sb_schema_take(const struct sb_schema *schema, const char *source,
+sb_status sb_schema_read(const struct sb_schema *schema, const char *source,
                          json_t *value, json_t **out)
 {
     struct walk w = {.source = source};
-    return take(&w, schema, value, out);
+    return read_value(&w, schema, value, out);
 }

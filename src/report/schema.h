@@ -1,6 +1,6 @@
 /* schema - what a JSON file may hold, as tables, and the part of it that is as it should be.
  *
- * A run's files may come from anywhere. sb_schema_take walks a value along a table, and
+ * A run's files may come from anywhere. sb_schema_read walks a value along a table, and
  * either gives a copy with the keys the table knows and nothing else, or one sentence that
  * names the file and the place:
  *
@@ -39,7 +39,7 @@ struct sb_schema {
 extern const struct sb_schema sb_schema_results, sb_schema_metric;
 
 /* The caller owns *out (json_decref); it is NULL after a failure. SB_EFORMAT. */
-sb_status sb_schema_take(const struct sb_schema *schema, const char *source,
+sb_status sb_schema_read(const struct sb_schema *schema, const char *source,
                          json_t *value, json_t **out);
 
 #endif

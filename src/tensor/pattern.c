@@ -101,31 +101,6 @@ sb_status sb_pattern_dense(struct sb_pattern *p, uint32_t rows, uint32_t cols)
     return SB_OK;
 }
 
-sb_status sb_pattern_from_mask(struct sb_pattern *p, uint32_t rows, uint32_t cols,
-                               const uint8_t *mask)
-{
-    uint64_t size = (uint64_t)rows * cols;
-    uint32_t nnz = 0;
-    for (uint64_t i = 0; i < size && size <= UINT32_MAX; i++) {
-        if (mask[i] > 1) {
-            *p = (struct sb_pattern){0};
-            return sb_fail(SB_EARG, "pattern: the mask has %d at row %u, column %u",
-                           mask[i], (uint32_t)(i / cols), (uint32_t)(i % cols));
-        }
-        nnz += mask[i];
-    }
-    sb_status st = sb_pattern_init(p, rows, cols, nnz);
-    if (st != SB_OK)
-        return st;
-    for (uint32_t r = 0, k = 0; r < rows; r++) {
-        for (uint32_t c = 0; c < cols; c++)
-            if (mask[(size_t)r * cols + c])
-                p->col[k++] = c;
-        p->row_ptr[r + 1] = k;
-    }
-    return SB_OK;
-}
-
 /* col holds increasing positions: replaces them by columns and sets row_ptr. */
 static void split_positions(struct sb_pattern *p)
 {
@@ -176,12 +151,4 @@ sb_status sb_pattern_positions(const struct sb_pattern *p, int32_t *position)
         for (uint32_t k = p->row_ptr[r]; k < p->row_ptr[r + 1]; k++)
             position[k] = (int32_t)(r * p->cols + p->col[k]);
     return SB_OK;
-}
-
-void sb_pattern_mask(const struct sb_pattern *p, uint8_t *mask)
-{
-    memset(mask, 0, (size_t)p->rows * p->cols);
-    for (uint32_t r = 0; r < p->rows; r++)
-        for (uint32_t k = p->row_ptr[r]; k < p->row_ptr[r + 1]; k++)
-            mask[(size_t)r * p->cols + p->col[k]] = 1;
 }

@@ -47,10 +47,6 @@ sb_status sb_pattern_copy(const struct sb_pattern *p, struct sb_pattern *copy);
 /* Every weight exists. */
 sb_status sb_pattern_dense(struct sb_pattern *p, uint32_t rows, uint32_t cols);
 
-/* mask: [rows][cols] of 0 and 1; anything else is SB_EARG. */
-sb_status sb_pattern_from_mask(struct sb_pattern *p, uint32_t rows, uint32_t cols,
-                               const uint8_t *mask);
-
 /* nnz weights, every support of that size equally likely. */
 sb_status sb_pattern_random(struct sb_pattern *p, uint32_t rows, uint32_t cols,
                             uint32_t nnz, const struct sb_stream *s);
@@ -62,8 +58,5 @@ sb_status sb_pattern_from_positions(struct sb_pattern *p, uint32_t rows, uint32_
 
 /* The inverse; SB_EARG when the layer is too large for int32_t positions. */
 sb_status sb_pattern_positions(const struct sb_pattern *p, int32_t *position);
-
-/* mask: [rows][cols], 1 where a weight exists, else 0. */
-void sb_pattern_mask(const struct sb_pattern *p, uint8_t *mask);
 
 #endif

@@ -147,6 +147,16 @@ static void fill_uniform(const struct sb_stream *s, float bound, const uint32_t 
         x[i] = bound * (2.0f * sb_rng_uniform(s, order ? order[i] : i) - 1.0f);
 }
 
+static void zero_momenta(struct sb_weight *w)
+{
+    if (w->mu_momentum)
+        memset(w->mu_momentum, 0, w->nnz * sizeof(float));
+    if (w->rho_momentum)
+        memset(w->rho_momentum, 0, w->nnz * sizeof(float));
+    if (w->bias_momentum)
+        memset(w->bias_momentum, 0, w->conv.out * sizeof(float));
+}
+
 sb_status sb_weight_start(struct sb_weight *w, uint64_t seed, uint32_t member,
                           uint32_t layer, float rho_init)
 {
@@ -170,7 +180,7 @@ sb_status sb_weight_start(struct sb_weight *w, uint64_t seed, uint32_t member,
         w->rho[k] = rho_init;
     if (w->bias)
         fill_uniform(&b, 1.0f / sqrtf(fan_in), NULL, w->bias, w->conv.out);
-    sb_weight_zero_momenta(w);
+    zero_momenta(w);
     return SB_OK;
 }
 
@@ -179,7 +189,8 @@ size_t sb_weight_placed(const struct sb_weight *w)
     return inference(w) ? w->kernel.forward.placed : w->nnz;
 }
 
-static void take(const struct sb_weight *w, const float *from, float *to)
+/* From the pattern's order to the kernels' ... */
+static void arrange(const struct sb_weight *w, const float *from, float *to)
 {
     if (inference(w))
         sb_sparse_arrange(&w->kernel, from, to);
@@ -187,7 +198,8 @@ static void take(const struct sb_weight *w, const float *from, float *to)
         memcpy(to, from, w->nnz * sizeof *to);
 }
 
-static void give(const struct sb_weight *w, const float *from, float *to)
+/* ... and back. */
+static void restore(const struct sb_weight *w, const float *from, float *to)
 {
     const uint32_t *order = inference(w) ? w->kernel.perm : NULL;
     for (uint32_t k = 0; k < w->nnz; k++)
@@ -196,26 +208,16 @@ static void give(const struct sb_weight *w, const float *from, float *to)
 
 void sb_weight_set(struct sb_weight *w, const float *mu, const float *rho)
 {
-    take(w, mu, w->mu);
+    arrange(w, mu, w->mu);
     if (rho)
-        take(w, rho, w->rho);
+        arrange(w, rho, w->rho);
 }
 
 void sb_weight_get(const struct sb_weight *w, float *mu, float *rho)
 {
-    give(w, w->mu, mu);
+    restore(w, w->mu, mu);
     if (rho)
-        give(w, w->rho, rho);
-}
-
-void sb_weight_zero_momenta(struct sb_weight *w)
-{
-    if (w->mu_momentum)
-        memset(w->mu_momentum, 0, w->nnz * sizeof(float));
-    if (w->rho_momentum)
-        memset(w->rho_momentum, 0, w->nnz * sizeof(float));
-    if (w->bias_momentum)
-        memset(w->bias_momentum, 0, w->conv.out * sizeof(float));
+        restore(w, w->rho, rho);
 }
 
 /* ---- products ------------------------------------------------------------------------ */

@@ -84,9 +84,6 @@ void sb_weight_get(const struct sb_weight *w, float *mu, float *rho);
  * of them in several places. */
 size_t sb_weight_placed(const struct sb_weight *w);
 
-/* Momenta become 0. */
-void sb_weight_zero_momenta(struct sb_weight *w);
-
 void sb_weight_refresh(const struct sb_env *env, struct sb_weight *w);
 
 /* Bytes of scratch for that many threads. */

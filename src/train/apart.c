@@ -1,5 +1,14 @@
-/* apart - see apart.h. */
-#include "train/apart.h"
+/* apart - members of a run trained at the same time by groups of a job's processes.
+ *
+ * Where a method trains its members apart, a job's processes are cut into groups, each of which
+ * trains some members: as tasks (task.c), each in a directory member-K of the run directory,
+ * with checkpoints of its own, and every batch shared within the group. At the end all make
+ * the run of the tasks. A run that has such directories goes on with them, on any number of
+ * processes.
+ *
+ * ltr's members begin with one dense run, which groups would have to repeat: its processes
+ * stay together.
+ */
 
 #include <stdio.h>
 
@@ -8,6 +17,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "train/pulse.h"
+#include "train/state.h"
 #include "train/together.h"
 
 struct apart {

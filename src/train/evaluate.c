@@ -27,11 +27,12 @@ struct sb_sampling sb_trainer_sampling(const struct sb_trainer *t)
 
 /* ---- members ------------------------------------------------------------------------- */
 
-sb_status sb_trainer_model(const struct sb_trainer *t, const struct sb_trained *network,
-                           uint32_t networks, struct sb_model *out)
+/* What the model says of itself; its texts stay where they are. */
+static struct sb_model_info info_of(const struct sb_trainer *t, const char *columns,
+                                    const char *data)
 {
     const struct sb_dataset *d = &t->source.train;
-    struct sb_model_info info = {
+    return (struct sb_model_info){
         .arch = t->config->model.arch,
         .method = t->method->name,
         .recipe = t->canonical,
@@ -51,17 +52,24 @@ sb_status sb_trainer_model(const struct sb_trainer *t, const struct sb_trained *
         .sd = t->source.normal.sd,
         .gauss = t->method->posterior == SB_POSTERIOR_GAUSS,
         .form = t->form,
+        .columns = columns,
+        .data = data,
     };
+}
+
+sb_status sb_trainer_model(const struct sb_trainer *t, const struct sb_trained *network,
+                           uint32_t networks, struct sb_model *out)
+{
+    const struct sb_columns *table = t->source.train.columns;
     char *columns = NULL, *data = NULL;
     json_t *identity = NULL;
     *out = (struct sb_model){0};
-    sb_status st = d->columns ? sb_columns_write(d->columns, &columns) : SB_OK;
+    sb_status st = table ? sb_columns_write(table, &columns) : SB_OK;
     if (st == SB_OK)
         st = sb_trainer_data(t, &identity);
     if (st == SB_OK)
         st = sb_json_write(identity, false, &data);
-    info.columns = columns;
-    info.data = data;
+    struct sb_model_info info = info_of(t, columns, data);
     if (st == SB_OK)
         st = sb_model_init(out, &info);
     for (uint32_t i = 0; i < networks && st == SB_OK; i++) {
@@ -87,7 +95,7 @@ static sb_status judge(const struct sb_trainer *t, const struct sb_model *model,
                        float *mean)
 {
     uint32_t members = model->members;
-    size_t n = (size_t)job->n * sb_model_answers(&model->info);
+    size_t n = (size_t)job->n * sb_model_prediction_size(&model->info);
     struct sb_judging j;
     sb_status st = sb_judging_init(&j, t, model, job);
     if (st == SB_OK)
@@ -149,8 +157,8 @@ static int by_size(const void *left, const void *right)
     return a < b ? -1 : a > b;
 }
 
-/* Scores of the ensemble's answers, row by row (model.h), rising and rounded up: an interval
- * is to be no narrower than it was promised. */
+/* Scores of the ensemble's predictions, row by row (model.h), rising and rounded up: an
+ * interval is to be no narrower than it was promised. */
 static sb_status score(const struct sb_judging *j, float *out)
 {
     const struct sb_model_info *info = &j->model->info;

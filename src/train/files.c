@@ -140,7 +140,8 @@ sb_status sb_trainer_go_back(struct sb_trainer *t, const char *path)
     return sb_together_writes(t) ? sb_trainer_cut_records(t) : SB_OK;
 }
 
-sb_status sb_trainer_take_kept(struct sb_trainer *t, const char *directory)
+/* Of a run of ltr in that directory: t->kept is what its dense stage left. */
+static sb_status read_kept(struct sb_trainer *t, const char *directory)
 {
     uint64_t number, task = t->at.task;
     sb_status st = load_from(t, NULL, directory, &number);
@@ -203,7 +204,7 @@ sb_status sb_trainer_begin_files(struct sb_trainer *t)
     if (st != SB_OK || go_on)
         return st == SB_OK ? resume(t) : st;
     if (o->dense_from)
-        st = sb_trainer_take_kept(t, o->dense_from);
+        st = read_kept(t, o->dense_from);
     if (st != SB_OK)
         return st;
     if (!sb_together_writes(t))

@@ -1,12 +1,11 @@
 /* identity - what a run's data is (data/identity.h), for its checkpoints, model and results. */
-#include "train/identity.h"
-
 #include <string.h>
 
 #include "base/mem.h"
 #include "train/state.h"
 
-sb_status sb_source_identity(const struct sb_source *s, json_t **out)
+/* The caller owns *out (json_decref); it is NULL after a failure. */
+static sb_status identity_of(const struct sb_source *s, json_t **out)
 {
     struct sb_identity_of of = {.train = &s->train,
                                 .test = s->test_index ? NULL : &s->test,
@@ -20,7 +19,7 @@ sb_status sb_source_identity(const struct sb_source *s, json_t **out)
 
 sb_status sb_trainer_identify(struct sb_trainer *t)
 {
-    sb_status st = sb_source_identity(&t->source, &t->identity);
+    sb_status st = identity_of(&t->source, &t->identity);
     return st == SB_OK ? sb_json_write(t->identity, false, &t->data) : st;
 }
 
@@ -57,7 +56,7 @@ static sb_status add_names(json_t *then, const char *key, const char *const *nam
 }
 
 /* What a model says of its data, in all its keys; without the key "data" that is what its
- * answers mean. */
+ * predictions mean. */
 static sb_status of_model(const char *path, const struct sb_model_info *i, json_t **out)
 {
     json_t *columns = NULL;
@@ -88,7 +87,7 @@ sb_status sb_source_check(const struct sb_source *s, const char *path,
     json_t *then = NULL, *now = NULL;
     sb_status st = of_model(path, i, &then);
     if (st == SB_OK)
-        st = sb_source_identity(s, &now);
+        st = identity_of(s, &now);
     if (st == SB_OK)
         st = sb_identity_compare(path, then, now, use, force);
     json_decref(then);

@@ -29,18 +29,18 @@ sb_status sb_judging_init(struct sb_judging *j, const struct sb_trainer *t,
                           const struct sb_model *model, const struct sb_job *job)
 {
     uint32_t members = model->members, targets = model->info.targets;
-    size_t size = (size_t)job->n * sb_model_answers(&model->info);
+    size_t size = (size_t)job->n * sb_model_prediction_size(&model->info);
     *j = (struct sb_judging){.trainer = t, .model = model, .n = job->n};
-    j->answer = sb_malloc(size * members, sizeof *j->answer);
+    j->prediction = sb_malloc(size * members, sizeof *j->prediction);
     j->list = sb_calloc(members, sizeof *j->list);
     j->pointer = sb_calloc(members, 2 * sizeof *j->pointer);
     j->label = targets ? NULL : sb_malloc(job->n, sizeof *j->label);
     j->target = targets ? sb_malloc(job->n, targets * sizeof *j->target) : NULL;
-    if (!j->answer || !j->list || !j->pointer || (!j->label && !j->target))
+    if (!j->prediction || !j->list || !j->pointer || (!j->label && !j->target))
         return sb_fail(SB_ENOMEM, "no memory to judge %u members on %u examples", members,
                        job->n);
     for (uint32_t m = 0; m < members; m++)
-        j->list[m] = j->answer + m * size;
+        j->list[m] = j->prediction + m * size;
     copy_truth(j, job);
     return SB_OK;
 }
@@ -49,7 +49,7 @@ void sb_judging_fini(struct sb_judging *j)
 {
     if (!j)
         return;
-    sb_free(j->answer);
+    sb_free(j->prediction);
     sb_free(j->list);
     sb_free(j->pointer);
     sb_free(j->label);
@@ -69,7 +69,7 @@ struct desk {
     struct sb_predictor predictor;
     struct sb_act x; /* [AT_ONCE] */
     uint32_t index[AT_ONCE], label[AT_ONCE];
-    float *part;   /* [members][AT_ONCE][answers] owned */
+    float *part;   /* [members][AT_ONCE][size] owned */
     float *places; /* [1 + members][AT_ONCE][SB_FAR_WIDTH] owned; NULL: not wanted */
 };
 
@@ -92,7 +92,7 @@ static sb_status desk_init(struct desk *d, struct sb_sampling s)
         st = sb_act_init(&d->x, env->kernels->lanes, AT_ONCE, in->channels, in->height,
                          in->width);
     d->part = sb_malloc((size_t)AT_ONCE * m->members,
-                        sb_model_answers(&m->info) * sizeof *d->part);
+                        sb_model_prediction_size(&m->info) * sizeof *d->part);
     if (d->j->places)
         d->places = sb_malloc((size_t)AT_ONCE * (1 + m->members),
                               SB_FAR_WIDTH * sizeof *d->places);
@@ -110,7 +110,7 @@ static void desk_fini(struct desk *d)
     sb_free(d->places);
 }
 
-/* Answers come as one array a member, or as two: means and variances. */
+/* Predictions come as one array a member, or as two: means and variances. */
 static uint32_t arrays_of(const struct sb_judging *j)
 {
     return j->model->info.targets > 0 ? 2 : 1;
@@ -119,8 +119,8 @@ static uint32_t arrays_of(const struct sb_judging *j)
 /* Array k of member m. */
 static float *array_of(const struct sb_judging *j, uint32_t m, uint32_t k)
 {
-    size_t answers = sb_model_answers(&j->model->info);
-    return j->answer + ((size_t)m * answers + k * answers / arrays_of(j)) * j->n;
+    size_t size = sb_model_prediction_size(&j->model->info);
+    return j->prediction + ((size_t)m * size + k * size / arrays_of(j)) * j->n;
 }
 
 static float *place_of(const struct sb_judging *j, uint32_t place)
@@ -133,11 +133,11 @@ static sb_status predict_part(struct desk *d, uint32_t at, uint32_t n)
 {
     const struct sb_judging *j = d->j;
     uint32_t members = j->model->members, arrays = arrays_of(j);
-    size_t numbers = sb_model_answers(&j->model->info) / arrays;
+    size_t numbers = sb_model_prediction_size(&j->model->info) / arrays;
     float *second = d->part + (size_t)members * n * numbers;
     struct sb_input in = {.data = &d->x, .type = SB_INPUT_ACT};
-    struct sb_answers classes = {.members = d->part, .places = d->places};
-    struct sb_answers outcomes = {
+    struct sb_predictions classes = {.members = d->part, .places = d->places};
+    struct sb_predictions outcomes = {
         .places = d->places, .outcome = {.member_mean = d->part, .member_var = second}};
     for (uint32_t i = 0; i < n; i++)
         d->index[i] = d->job->index ? d->job->index[at + i] : at + i;
@@ -163,7 +163,7 @@ static sb_status predict_part(struct desk *d, uint32_t at, uint32_t n)
 static sb_status gather(const struct sb_judging *j)
 {
     uint32_t arrays = arrays_of(j);
-    size_t numbers = sb_model_answers(&j->model->info) / arrays;
+    size_t numbers = sb_model_prediction_size(&j->model->info) / arrays;
     sb_status st = SB_OK;
     for (uint32_t m = 0; m < j->model->members; m++)
         for (uint32_t k = 0; k < arrays && st == SB_OK; k++)

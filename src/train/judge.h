@@ -20,13 +20,13 @@ struct sb_judging {
     const struct sb_trainer *trainer; /* borrowed, like model */
     const struct sb_model *model;
     uint32_t n;
-    int32_t *label; /* [n] owned; NULL: outcomes */
-    float *target;  /* [n][targets] owned; NULL: classes */
-    float *answer;  /* [members][n][answers] owned; of outcomes means, then variances */
-    const float **list;    /* [members] owned: in answer */
+    int32_t *label;     /* [n] owned; NULL: outcomes */
+    float *target;      /* [n][targets] owned; NULL: classes */
+    float *prediction;  /* [members][n][size] owned; of outcomes means, then variances */
+    const float **list; /* [members] owned: in prediction */
     const float **pointer; /* [2 * members] owned: scratch */
     float *places; /* [1 + members][n][SB_FAR_WIDTH] borrowed: where examples are (see
-                    * predict/far.h), filled with the answers; NULL: not wanted */
+                    * predict/far.h), filled with the predictions; NULL: not wanted */
 };
 
 /* Memory, and what is right for the examples of job. The caller calls sb_judging_fini, also
@@ -35,12 +35,12 @@ sb_status sb_judging_init(struct sb_judging *j, const struct sb_trainer *t,
                           const struct sb_model *model, const struct sb_job *job);
 void sb_judging_fini(struct sb_judging *j);
 
-/* All members' answers, by the path that those who use the model take: so they get the bits
- * that are judged here. Processes that train together share the examples. */
+/* All members' predictions, by the path that those who use the model take: so they get the
+ * bits that are judged here. Processes that train together share the examples. */
 sb_status sb_judging_run(struct sb_judging *j, const struct sb_job *job,
                          struct sb_sampling s);
 
-/* Members [first, first + count), which have answered: as metrics take them, and their
+/* Members [first, first + count), which have predicted: as metrics take them, and their
  * figures together. */
 struct sb_probs sb_judging_probs(const struct sb_judging *j, uint32_t first,
                                  uint32_t count);

@@ -124,7 +124,7 @@ done:
 /* ---- what a stage begins with -------------------------------------------------------- */
 
 /* The network becomes m, planned anew if need be; momenta are 0. */
-static sb_status take(struct sb_trainer *t, const struct sb_trained *m)
+static sb_status become(struct sb_trainer *t, const struct sb_trained *m)
 {
     uint32_t *active = sb_malloc(m->weights, sizeof *active);
     if (!active)
@@ -153,7 +153,7 @@ sb_status sb_trainer_prune(struct sb_trainer *t)
                              &pruned);
     sb_trained_fini(&whole);
     if (st == SB_OK)
-        st = take(t, &pruned);
+        st = become(t, &pruned);
     sb_trained_fini(&pruned);
     return st;
 }
@@ -177,7 +177,7 @@ sb_status sb_trainer_enter(struct sb_trainer *t, const struct sb_stage *g)
         return start(t, g);
     case SB_STAGE_REWIND:
         t->at.step = 0;
-        return take(t, &t->kept);
+        return become(t, &t->kept);
     case SB_STAGE_GLOBAL_PRUNE:
         return sb_trainer_prune(t);
     case SB_STAGE_GO_ON:

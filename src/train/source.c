@@ -156,7 +156,7 @@ static void warn_of_columns(const struct sb_dataset *d, const struct sb_env *env
             sb_log_write(env->log, SB_LOG_WARN,
                          "%s: %s has %u different texts in %u rows: a name or number of "
                          "the row, from which nothing can be learned? Leave it out with "
-                         "data.ignore = %u; predict --keep writes it beside its answers",
+                         "data.ignore = %u; predict --keep writes it beside predictions",
                          d->path, sb_columns_title(d->columns, i, title),
                          d->columns->column[i].words.count, d->n, i + 1);
 }

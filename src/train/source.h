@@ -7,9 +7,11 @@
 #include "base/status.h"
 #include "data/batch.h"
 #include "data/dataset.h"
+#include "data/identity.h"
 #include "data/normalise.h"
 #include "data/split.h"
 #include "data/targets.h"
+#include "model/model.h"
 #include "nn/likelihood.h"
 #include "recipe/auto.h"
 #include "recipe/config.h"
@@ -74,5 +76,11 @@ sb_status sb_source_prepare(struct sb_source *s, const struct sb_env *env,
 sb_status sb_source_open(struct sb_source *s, const struct sb_env *env,
                          const struct sb_config *c);
 void sb_source_fini(struct sb_source *s);
+
+/* SB_EARG: the data is not what the model at path says it was trained on, as far as the use
+ * asks (identity.c). force as in sb_identity_compare. */
+sb_status sb_source_check(const struct sb_source *s, const char *path,
+                          const struct sb_model_info *i, enum sb_identity_use use,
+                          bool force);
 
 #endif

@@ -102,8 +102,11 @@ sb_status sb_trainer_model(const struct sb_trainer *t, const struct sb_trained *
  * left (task.c). */
 sb_status sb_trainer_only(struct sb_trainer *t);
 
-/* Of a run of ltr in that directory: t->kept is what its dense stage left. */
-sb_status sb_trainer_take_kept(struct sb_trainer *t, const char *directory);
+/* How many groups so many processes make for members that are trained apart (apart.c), whose
+ * batches have so many shards, which a group has at least as many of as processes: the number
+ * that ends first, if work follows shards; of two, the larger, whose groups exchange less. 1 if
+ * none can be. */
+uint32_t sb_apart_groups(uint32_t members, uint32_t ranks, uint32_t shards);
 
 /* Networks that a run trains: members, or one whose form stands for them. */
 uint32_t sb_trainer_networks(const struct sb_trainer *t);

@@ -14,7 +14,6 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "model/checkpoint.h"
-#include "train/identity.h"
 #include "train/state.h"
 #include "train/together.h"
 
@@ -77,7 +76,7 @@ static sb_status number_of(const struct sb_trainer *t, const char *path,
 }
 
 /* The network of a task's model becomes member number *k of the run. */
-static sb_status take_member(struct merge *g, const char *directory, uint32_t *k)
+static sb_status merge_member(struct merge *g, const char *directory, uint32_t *k)
 {
     struct sb_trainer *t = g->trainer;
     struct sb_model m = {0};
@@ -208,7 +207,7 @@ static sb_status gather(struct merge *g, const char *const *directory, uint32_t 
     sb_status st = SB_OK;
     for (uint32_t i = 0; st == SB_OK && i < count; i++) {
         uint32_t k = 0;
-        st = take_member(g, directory[i], &k);
+        st = merge_member(g, directory[i], &k);
         if (st == SB_OK)
             st = add_costs(g->trainer, directory[i]);
     }

@@ -11,7 +11,7 @@
  *     results.json                figures on the test set
  *
  * A run is a function of its recipe alone: thread count, kernels, interruptions and how many
- * processes share it (env->comm; together.h, apart.h) do not change a bit of the model.
+ * processes share it (env->comm; together.h, apart.c) do not change a bit of the model.
  */
 #ifndef SB_TRAIN_TRAINER_H
 #define SB_TRAIN_TRAINER_H
@@ -38,7 +38,7 @@ struct sb_run_options {
         *dense_from;     /* of ltr's: the run that has its dense stage; NULL: train it */
     const char *version; /* of the library, which processes compare */
     bool apart; /* of a merge: of tasks that this very run began, by processes that
-                               share no batches; it may be repeated (apart.h) */
+                               share no batches; it may be repeated (apart.c) */
     struct sb_pulse *pulse; /* of a task of such a run; NULL: none */
 };
 

@@ -55,7 +55,7 @@ static struct {
     size_t got;
     void *handle;
     float row[2];
-    float answers[8 * SEBAYS_FEED_BATCH * 3];
+    float predictions[8 * SEBAYS_FEED_BATCH * 3];
 } good;
 
 static void need(sebays_status st)
@@ -98,10 +98,10 @@ static void nonsense_outcomes(void)
                               &good.outcome_predictor));
     need(sebays_feed_open(good.outcome_model, "./train.csv", NULL, &good.outcome_feed));
     good.outcomes =
-        (struct sebays_outcomes){.mean = good.answers,
+        (struct sebays_outcomes){.mean = good.predictions,
                                  .levels = &median,
                                  .level_count = 1,
-                                 .quantiles = good.answers + 4 * SEBAYS_FEED_BATCH};
+                                 .quantiles = good.predictions + 4 * SEBAYS_FEED_BATCH};
 }
 
 static void nonsense_set_up(void)
@@ -130,7 +130,7 @@ static void nonsense_set_up(void)
     good.export_options.out = "weights.npz";
     good.runs[0] = "run";
     good.examples = (struct sebays_examples){.data = good.row, .count = 1};
-    good.prediction.members = good.answers;
+    good.prediction.members = good.predictions;
     nonsense_outcomes();
 }
 

@@ -92,7 +92,7 @@ use() {
         fail "$1: eval"
     "$sebays" report "$run" --out "$dir/$1.html" > /dev/null || fail "$1: report"
     grep -q '</html>' "$dir/$1.html" || fail "$1: the report is no page"
-    for format in npz safetensors-dense; do
+    for format in onnx npz safetensors-dense; do
         "$sebays" export "$run" --format $format --out "$dir/$1.$format" --quiet > /dev/null ||
             fail "$1: export to $format"
         [ -s "$dir/$1.$format" ] || fail "$1: export to $format is empty"

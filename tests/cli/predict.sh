@@ -238,11 +238,11 @@ END
 # What is read is not written.
 ln -s flowers.csv by-another-name.csv
 for out in flowers.csv ./by-another-name.csv; do
-    refused 2 "sebays predict: --out $out would replace what is predicted from; give the answers another name" \
+    refused 2 "sebays predict: --out $out would replace what is predicted from; give the predictions another name" \
         predict flowers --input flowers.csv --out $out
 done
 for out in flowers/model.safetensors flowers/recipe.ini; do
-    refused 2 "sebays predict: --out $out would replace a file of the model's run; give the answers another name" \
+    refused 2 "sebays predict: --out $out would replace a file of the model's run; give the predictions another name" \
         predict flowers --input flowers.csv --out $out
 done
 predict again.csv --input flowers.csv

@@ -40,7 +40,7 @@ static void predict(const struct sb_model *m, struct sb_sampling s)
     struct sb_predictor_options o = {
         .env = &env, .model = m, .loaded = &loaded, .sampling = s, .max_batch = 1};
     struct sb_input in = {.data = zeros, .type = SB_INPUT_F32, .stride = {0, 0, 0, 4}};
-    struct sb_answers none = {0};
+    struct sb_predictions none = {0};
     sb_status st = sb_loaded_init(&loaded, &env, m, load, sb_plan_for(&env, load, 1));
     if (st == SB_OK)
         st = sb_predictor_init(&p, &o);

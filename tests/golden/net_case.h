@@ -9,6 +9,7 @@
 #include "case.h"
 #include "forms/form.h"
 #include "kernels/kernels.h"
+#include "masks.h"
 #include "nn/net.h"
 #include "tensor/pattern.h"
 
@@ -200,10 +201,10 @@ static bool read_pattern(struct net_case *k, uint32_t i)
     const uint8_t *mask =
         golden_mask(c, join(s, "", k->net.arch.node[k->net.weight_node[i]].name, "mask"),
                     sb_conv_weights(&w->conv));
-    bool ok = mask &&
-              golden_ok(c, sb_pattern_from_mask(&p, w->conv.out, sb_conv_cols(&w->conv),
-                                                mask)) &&
-              golden_ok(c, sb_weight_set_pattern(w, &p));
+    bool ok =
+        mask &&
+        golden_ok(c, pattern_of_mask(&p, w->conv.out, sb_conv_cols(&w->conv), mask)) &&
+        golden_ok(c, sb_weight_set_pattern(w, &p));
     if (mask)
         sb_pattern_fini(&p);
     return ok;

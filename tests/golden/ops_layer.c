@@ -12,6 +12,7 @@
 #include "kernels/norm.h"
 #include "kernels/params.h"
 #include "kernels/sparse.h"
+#include "masks.h"
 #include "tensor/pattern.h"
 
 struct layer_case {
@@ -176,7 +177,7 @@ static void check_sparse(struct layer_case *l)
     struct sb_sparse s = {0};
     struct values v = {0};
     uint32_t cols = sb_conv_cols(&l->conv);
-    if (!golden_ok(c, sb_pattern_from_mask(&p, l->conv.out, cols, l->mask)) ||
+    if (!golden_ok(c, pattern_of_mask(&p, l->conv.out, cols, l->mask)) ||
         !golden_ok(c,
                    sb_sparse_init(&s, &l->conv, env->kernels->lanes, l->batch, p.nnz)) ||
         !golden_ok(c, sb_sparse_set_pattern(&s, p.row_ptr, p.col)) ||

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "case.h"
+#include "masks.h"
 #include "tensor/prune.h"
 #include "tensor/topology.h"
 
@@ -102,7 +103,7 @@ static void update(struct golden_case *c, struct sb_pattern *p, float *mu, float
     if (!golden_ok(c, sb_topology_prune_grow(&layer, grad, rate, SB_PRUNE_SNR, NULL)) ||
         !golden_ok(c, sb_pattern_check(p)))
         return;
-    sb_pattern_mask(p, mask);
+    mask_of_pattern(p, mask);
     put(mask, n, layer.mu, mu);
     put(mask, n, layer.rho, rho);
     for (size_t i = 0; i < n; i++)
@@ -125,7 +126,7 @@ static void run_prune_grow(struct golden_case *c)
     float *mu = golden_f32(c, "mu", t->count), *rho = golden_f32(c, "rho", t->count);
     uint8_t *mask = golden_mask(c, "mask", t->count);
     struct sb_pattern p = {0};
-    if (mu && rho && mask && golden_ok(c, sb_pattern_from_mask(&p, rows, cols, mask)))
+    if (mu && rho && mask && golden_ok(c, pattern_of_mask(&p, rows, cols, mask)))
         update(c, &p, mu, rho, mask);
     sb_pattern_fini(&p);
 }

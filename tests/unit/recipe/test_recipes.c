@@ -196,6 +196,39 @@ static void the_papers_rows_of_one_network(void **state)
     assert_int_equal(r.config.method.scale_start, SB_CONFIG_SIGNS);
 }
 
+/* docs/method.md 4: what all other rows have in common, and the rates of those that move. */
+static void the_papers_rows_of_two_steps(void **state)
+{
+    (void)state;
+    glob_t g;
+    assert_int_equal(glob(RECIPES "/paper/*.ini", 0, NULL, &g), 0);
+    for (size_t i = 0; i < g.gl_pathc; i++) {
+        struct sb_recipe r;
+        load(&r, g.gl_pathv[i] + strlen(RECIPES) + 1);
+        const struct sb_config_train *t = &r.config.train;
+        const struct sb_config_method *m = &r.config.method;
+        assert_int_equal(t->batch, 128);
+        assert_true(t->momentum == 0.9);
+        assert_int_equal(r.config.data.augment, SB_CONFIG_CROP_FLIP);
+        if (t->milestones.count > 0)
+            continue; /* above */
+        assert_true(t->lr == 0.1 && t->weight_decay == 5e-4 && !t->nesterov);
+        assert_int_equal(t->warmup_epochs, 0);
+        if (strcmp(m->name, "snapshot") != 0)
+            assert_true(t->lr_first == 0.01 && t->lr_second == 0.001);
+        if (r.method->posterior == SB_POSTERIOR_GAUSS)
+            assert_true(t->lr_rho == 0.01 && t->rho_rate == SB_CONFIG_RHO_AS_MU);
+        if (r.method->support == SB_SUPPORT_PRUNE_GROW)
+            assert_true(m->delta_t == 1000 && m->prune_rate == 0.5 &&
+                        m->prune_rate_large == 0.8);
+        if (r.method->support == SB_SUPPORT_FINE_TUNE)
+            assert_true(t->lr_tune == 0.001 && m->tune_epochs == 250);
+        if (r.method->support == SB_SUPPORT_REWIND)
+            assert_int_equal(m->rewind_epoch, 5); /* 2 % of 250 */
+    }
+    globfree(&g);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -204,6 +237,7 @@ int main(void)
         cmocka_unit_test(the_reference_is_the_reference),
         cmocka_unit_test(the_papers_rows),
         cmocka_unit_test(the_papers_rows_of_one_network),
+        cmocka_unit_test(the_papers_rows_of_two_steps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -330,6 +330,28 @@ static void every_table_has_its_best(void **state)
         sb_report_run_fini(&run[i]);
 }
 
+/* Whatever comes first on the command line. */
+static void tables_are_in_the_papers_order(void **state)
+{
+    (void)state;
+    static const char *const want[] = {"cifar10", "cifar100", "svhn"};
+    const char *results = RUNS_RESULTS(0.9, 0.2, 0.02, 100, "");
+    struct sb_report_run run[] = {
+        runs_make("a", "svhn", "lenet", "dnn", 1, 0, results),
+        runs_make("b", "cifar100", "wrn-28-10", "dnn", 1, 0, results),
+        runs_make("c", "cifar10", "lenet", "dnn", 1, 0, results),
+        runs_make("d", "cifar10", "wrn-28-10", "dnn", 1, 0, results),
+    };
+    struct sb_compare c;
+    assert_int_equal(sb_compare_init(&c, run, 4), SB_OK);
+    assert_int_equal(c.tables, 3);
+    for (size_t i = 0; i < c.rows; i++)
+        assert_string_equal(c.row[i].first->recipe.config.data.set, want[c.row[i].table]);
+    sb_compare_fini(&c);
+    for (int i = 0; i < 4; i++)
+        sb_report_run_fini(&run[i]);
+}
+
 static void formats_have_names(void **state)
 {
     (void)state;
@@ -428,6 +450,7 @@ int main(void)
         cmocka_unit_test(as_json),
         cmocka_unit_test(rows_are_in_the_papers_order),
         cmocka_unit_test(every_table_has_its_best),
+        cmocka_unit_test(tables_are_in_the_papers_order),
         cmocka_unit_test(formats_have_names),
         cmocka_unit_test(what_eval_found_last_counts),
         cmocka_unit_test(a_run_that_has_not_ended_is_refused),

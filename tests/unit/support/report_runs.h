@@ -37,7 +37,7 @@ static inline struct sb_report_run runs_make(const char *path, const char *data,
     if (results) {
         json_t *all = NULL;
         assert_int_equal(sb_json_parse("runs", results, strlen(results), &all), SB_OK);
-        assert_int_equal(sb_schema_take(&sb_schema_results, "runs", all, &r.results),
+        assert_int_equal(sb_schema_read(&sb_schema_results, "runs", all, &r.results),
                          SB_OK);
         json_decref(all);
     }

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
+#include "masks.h"
 
 static struct sb_stream stream(uint32_t step)
 {
@@ -48,8 +49,8 @@ static void masks_and_positions_round_trip(void **state)
         uint8_t mask[MOST];
         int32_t position[MOST];
         random_pattern(&p, shapes[i][0], shapes[i][1], shapes[i][2], i);
-        sb_pattern_mask(&p, mask);
-        assert_int_equal(sb_pattern_from_mask(&q, p.rows, p.cols, mask), SB_OK);
+        mask_of_pattern(&p, mask);
+        assert_int_equal(pattern_of_mask(&q, p.rows, p.cols, mask), SB_OK);
         assert_same(&p, &q);
         assert_int_equal(sb_pattern_positions(&p, position), SB_OK);
         assert_int_equal(sb_pattern_from_positions(&r, p.rows, p.cols, position, p.nnz),
@@ -119,9 +120,6 @@ static void bad_contents_are_refused(void **state)
 {
     (void)state;
     struct sb_pattern p;
-    const uint8_t mask[] = {0, 1, 0, 1, 1, 2};
-    assert_refused(sb_pattern_from_mask(&p, 2, 3, mask),
-                   "pattern: the mask has 2 at row 1, column 2", &p);
     const int32_t negative[] = {-1}, outside[] = {2, 6}, twice[] = {1, 4, 4},
                   back[] = {4, 1};
     assert_refused(sb_pattern_from_positions(&p, 2, 3, negative, 1),

@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
+#include "masks.h"
 #include "tensor/select.h"
 
 static struct sb_stream stream(uint32_t step)
@@ -191,7 +192,7 @@ static void assert_follows(const struct naive *o, const struct fixture *old,
     uint32_t k = 0;
     assert_int_equal(sb_pattern_check(&new->p), SB_OK);
     assert_int_equal(new->p.nnz, old->p.nnz);
-    sb_pattern_mask(&new->p, mask);
+    mask_of_pattern(&new->p, mask);
     assert_memory_equal(mask, o->mask, sizeof mask);
     double rho = log(expm1(o->mean_sigma));
     for (uint32_t i = 0; i < SIZE; i++) {

@@ -9,8 +9,8 @@
 
 #include "base/mem.h"
 #include "threads_comm.h"
-#include "train/apart.h"
 #include "train/pulse.h"
+#include "train/state.h"
 
 static void groups_end_first(void **state)
 {
