@@ -21,11 +21,10 @@ enum {
 static sb_status no_such_column(const struct sb_table *t, const char *option,
                                 const char *name, size_t size)
 {
-    return sb_fail(SB_EARG,
-                   "%s: data.%s: there is no column %.*s; want %sa number from 1 "
-                   "to %u",
-                   t->begin.name, option, (int)(size < SHOWN ? size : SHOWN), name,
-                   t->own->header ? "a name of its first row or " : "", t->width);
+    char wanted[SB_COLUMN_WANTED];
+    return sb_fail(SB_EARG, "%s: data.%s: there is no column %.*s; %s", t->begin.name,
+                   option, (int)(size < SHOWN ? size : SHOWN), name,
+                   sb_columns_wanted(t->own, name, size, wanted));
 }
 
 static sb_status set_role(struct sb_table *t, const char *option, const char *name,

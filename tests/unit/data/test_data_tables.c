@@ -196,7 +196,7 @@ static void columns_that_are_not_used(void **state)
     REFUSED(
         text, &(struct sb_open_options){.ignore = "id,name"}, SB_EARG,
         "a.csv: data.ignore: there is no column name; want a name of its first row or "
-        "a number from 1 to 4");
+        "a number from 1 to 4; the nearest is age");
     REFUSED(text, &(struct sb_open_options){.ignore = "k"}, SB_EARG,
             "a.csv: data.ignore: column 4 (k) is the label");
     REFUSED(text, &(struct sb_open_options){.ignore = "1,2,3"}, SB_EFORMAT,
@@ -286,7 +286,7 @@ static void names_that_are_taken_for_values(void **state)
              "data.header = yes if the first line is names");
     sb_dataset_fini(&d);
     REFUSED("a,b,k\r1,2,x\r3,4,y\r", &(struct sb_open_options){0}, SB_EFORMAT,
-            "a.csv: its lines end with CR alone, as of old; save it with LF or CR LF");
+            "a.csv: its lines end with CR alone; save it with LF or CR LF");
 }
 
 static void quotes_and_very_many_columns(void **state)
