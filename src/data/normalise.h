@@ -18,7 +18,7 @@
 #include "data/dataset.h"
 
 enum { SB_BYTE_VALUES = 256 };
-#define SB_SD_LEAST 0.2f
+#define SB_SD_LEAST    0.2f
 #define SB_SD_CONSTANT 1e30f /* by which everything is as good as 0 */
 
 struct sb_normalise {
