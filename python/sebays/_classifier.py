@@ -115,6 +115,10 @@ class SeBaySClassifier(ClassifierMixin, TableEstimator):
         if isinstance(self.class_weight, dict):
             weights = np.ones(len(y)) if weights is None else weights.copy()
             for name, weight in self.class_weight.items():
+                if not (y == name).any():
+                    raise ValueError(f"class_weight: y has no class {name!r}")
+                if not 0 <= weight < np.inf:
+                    raise ValueError(f"class_weight: {name!r} has {weight}; want a number from 0")
                 weights[y == name] *= weight
         elif self.class_weight not in (None, "balanced"):
             raise ValueError(f"class_weight = {self.class_weight!r}: want None, "

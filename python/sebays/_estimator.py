@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_random_state
+from sklearn.utils import check_random_state, column_or_1d
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from ._model import Model
@@ -83,6 +83,8 @@ class TableEstimator(BaseEstimator):
         self._table = Table(X)
         y = np.asarray(y)
         several = how.get("multi_output", False)
+        if not several and y.shape == (len(X), 1):
+            y = column_or_1d(y, warn=True)
         if y.ndim not in ((1, 2) if several else (1,)) or len(y) != len(X):
             raise ValueError(f"y has shape {y.shape}; want ({len(X)},), one a row of X" +
                              (", or a column a target" if several else ""))
@@ -136,13 +138,20 @@ class TableEstimator(BaseEstimator):
             path = _write_rows(directory, X, y, weights, self._table)
             try:
                 result = train(recipe, os.path.join(directory, "run"), self.options,
-                               data_path=path, progress=bool(self.verbose))
+                               data_path=path, progress=bool(self.verbose),
+                               _said=lambda text: self._as_given(text, path))
             except KeyboardInterrupt:
                 raise KeyboardInterrupt(f"{type(self).__name__}.fit was interrupted") from None
             with open(result.out / "results.json", encoding="utf-8") as file:
                 trained = json.load(file)
             with open(result.model_path, "rb") as file:
                 return result.history, file.read(), trained
+
+    def _as_given(self, text, path):
+        """A sentence of the library, about what was given instead of the file made of it."""
+        text = text.replace(path, "X and y" if self._table is None else "X")
+        return text if self._table is None else \
+            re.sub(r"\(c(\d+)\)", lambda match: f"({self._table.names[int(match[1])]})", text)
 
     def _recipe(self, n, weighted, y):
         """What is given, by the names of options; the library chooses the rest."""

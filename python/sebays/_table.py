@@ -5,10 +5,16 @@ sorted order, so that nothing in them (separators, words for missing values) mat
 says which of them it knows, and in that order they are numbers to it.
 """
 import csv
+import decimal
 import json
+import numbers
 import struct
+import warnings
 
 import numpy as np
+
+
+NUMBERS = numbers.Real, decimal.Decimal, np.bool_
 
 
 def is_mixed(X):
@@ -21,6 +27,30 @@ def is_mixed(X):
 
 def _numeric(kind):
     return getattr(kind, "kind", "O") in "iufb" and not hasattr(kind, "categories")
+
+
+def _has_numbers(column):
+    """Whether a column is numbers, perhaps as objects beside None. Dates are refused."""
+    kind = column.dtype
+    if _numeric(kind):
+        return True
+    if hasattr(kind, "categories"):
+        return False
+    there = [value for value, gone in zip(column, np.asarray(column.isna())) if not gone]
+    dates = [value for value in there if hasattr(value, "year")]
+    if getattr(kind, "kind", "O") == "m" or dates:
+        raise ValueError(f"X: column {column.name!r} has dates or times, such as "
+                         f"{(dates or there or ['none'])[0]}; make numbers of them (a year, a "
+                         "month, days since some day), or leave the column out")
+    return bool(there) and all(isinstance(value, NUMBERS) for value in there)
+
+
+def _checked(values, name):
+    """Numbers that a 32-bit float can hold, or NaN."""
+    if (np.abs(values) > np.finfo(np.float32).max).any():
+        raise ValueError(f"X: column {name!r} has infinity or a value too large for a 32-bit "
+                         "float")
+    return values
 
 
 def _texts(column):
@@ -55,12 +85,20 @@ class Table:
     def __init__(self, X):
         self.names = list(X.columns)
         self.tokens = []  # a column: {text: number in sorted order}; None: numbers
-        for i, kind in enumerate(X.dtypes):
-            texts = None if _numeric(kind) else \
+        for i in range(len(self.names)):
+            texts = None if _has_numbers(X.iloc[:, i]) else \
                 {text for text in _texts(X.iloc[:, i]) if text is not None}
             self.tokens.append(None if texts is None else
                                {text: k for k, text in enumerate(_order(texts))})
         self.codes = None
+
+    @staticmethod
+    def _numbers(column):
+        try:
+            return column.to_numpy(dtype=float, na_value=np.nan)
+        except (TypeError, ValueError):
+            raise ValueError(f"X: column {column.name!r} has values that are no numbers, as it "
+                             "had only when it was fitted") from None
 
     def encode(self, X):
         """float64 [n][columns]: numbers, or the numbers of tokens; NaN: missing, -1: new."""
@@ -68,7 +106,7 @@ class Table:
         for i, tokens in enumerate(self.tokens):
             column = X.iloc[:, i]
             if tokens is None:
-                out[:, i] = column.to_numpy(dtype=float, na_value=np.nan)
+                out[:, i] = _checked(self._numbers(column), self.names[i])
             else:
                 out[:, i] = [np.nan if text is None else tokens.get(text, -1)
                              for text in _texts(column)]
@@ -100,11 +138,23 @@ class Table:
                       if isinstance(columns[i], list) else {}
                       for i in range(len(self.tokens))]
 
+    def _check_names(self, X):
+        """The columns that fit saw, in their order."""
+        if not hasattr(X, "columns"):
+            raise ValueError("X: want a DataFrame, as for fit")
+        names = list(X.columns)
+        if names == self.names:
+            return
+        absent = [name for name in self.names if name not in names]
+        extra = [name for name in names if name not in self.names]
+        raise ValueError("X: want the columns that fit saw: " + (
+            f"there is no {absent[0]!r}" if absent else
+            f"{extra[0]!r} is not one of them" if extra else
+            "these are they, in another order; say X[model.feature_names_in_]"))
+
     def inputs(self, X):
         """float32 [n][columns]: rows as the model takes them."""
-        if list(getattr(X, "columns", [])) != self.names:
-            raise ValueError("X: want a DataFrame with the columns that fit saw: " +
-                             ", ".join(map(str, self.names)))
+        self._check_names(X)
         out = self.encode(X).astype(np.float32)
         for i, tokens in enumerate(self.tokens):
             if tokens is None:
@@ -114,6 +164,12 @@ class Table:
             for k in range(len(tokens)):
                 number[k] = codes.get(f"t{k:07d}", np.nan)
             missing = np.isnan(out[:, i])
-            out[:, i] = number[np.where(missing, -1, out[:, i]).astype(int)]
+            new = number[np.where(missing, -1, out[:, i]).astype(int)]
+            if (np.isnan(new) & ~missing).any():
+                warnings.warn(
+                    f"X: {int((np.isnan(new) & ~missing).sum())} of {len(X)} rows have a text in "
+                    f"column {self.names[i]!r} that no training row had; it counts as none of "
+                    "the column's texts", stacklevel=4)
+            out[:, i] = new
             out[missing, i] = codes.get("", np.nan)
         return out

@@ -168,8 +168,8 @@ class _Interrupt:
 class _Callbacks:
     """What the library calls; the first exception is kept and ends the run."""
 
-    def __init__(self, show, interrupt):
-        self.show, self.interrupt, self.failure = show, interrupt, None
+    def __init__(self, show, interrupt, said):
+        self.show, self.interrupt, self.failure, self.said = show, interrupt, None, said
         self.progress_fn = _library.PROGRESS_FN(self._progress)
         self.log_fn = _library.LOG_FN(self._log)
 
@@ -183,7 +183,7 @@ class _Callbacks:
 
     def _log(self, _, level, line):
         try:
-            self.show.log(level, line.decode("utf-8", "replace"))
+            self.show.log(level, self.said(line.decode("utf-8", "replace")))
         except BaseException as failure:
             self.failure = self.failure or failure
 
@@ -219,7 +219,7 @@ def _shown_by(progress):
 
 
 def train(recipe=None, out=None, options=None, *, resume=False, progress=True, data_dir=None,
-          data_path=None, force=False, isa=None, **more):
+          data_path=None, force=False, isa=None, _said=str, **more):
     """Trains and returns a Result.
 
     recipe: a recipe file, a dict of options, or None for the defaults. Options by name, in
@@ -235,7 +235,7 @@ def train(recipe=None, out=None, options=None, *, resume=False, progress=True, d
     if out is None:
         raise ValueError("train needs out: the run directory")
     show, interrupt = _shown_by(progress), _Interrupt()
-    calls = _Callbacks(show, interrupt)
+    calls = _Callbacks(show, interrupt, _said)
     run = _library.RunOptions(
         out=os.fsencode(out), isa=isa and isa.encode(), resume=resume,
         data_dir=_data_dir(data_dir), progress=calls.progress_fn,
@@ -255,6 +255,9 @@ def train(recipe=None, out=None, options=None, *, resume=False, progress=True, d
         except Exception as failure:
             if interrupt.caught:  # what was asked for comes first: nobody is to try again
                 raise KeyboardInterrupt(str(failure)) from failure
+            said = _said(str(failure))
+            if said != str(failure):
+                raise type(failure)(said) from None
             raise
         finally:
             show.end()

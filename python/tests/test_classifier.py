@@ -1,3 +1,4 @@
+import datetime
 import importlib.util
 import os
 import pathlib
@@ -112,6 +113,10 @@ class Classifier(unittest.TestCase):
                 sebays.SeBaySClassifier().fit(x, y, weights)
         with self.assertRaisesRegex(ValueError, "class_weight = 'even'"):
             sebays.SeBaySClassifier(class_weight="even").fit(x, y)
+        for weights, why in (({2: 1}, "no class 2"), ({0: -1}, "0 has -1; want a number from 0"),
+                             ({0: np.nan}, "0 has nan")):
+            with self.assertRaisesRegex(ValueError, why):
+                sebays.SeBaySClassifier(class_weight=weights).fit(x, y)
 
     def test_far_rows_are_told(self):
         """Members agree on what is far away; how far it is says so. One row has the bits that
@@ -160,8 +165,45 @@ class Classifier(unittest.TestCase):
         new.loc[0, "kind"] = "never seen"
         self.assertTrue(np.isfinite(again.predict_proba(new)).all())
         np.testing.assert_array_equal(again.predict_proba(new)[1:], e.predict_proba(x)[1:])
-        with self.assertRaisesRegex(ValueError, "columns that fit saw: size, kind"):
-            e.predict(x[["kind", "size", "grade", "wet"]])
+        with self.assertWarnsRegex(UserWarning, "1 of 300 rows have a text in column 'kind'"):
+            e.predict(new)
+        for other, why in ((x[["kind", "size", "grade", "wet"]], "in another order"),
+                           (x.drop(columns="grade"), "there is no 'grade'"),
+                           (x.assign(more=1), "'more' is not one of them"),
+                           (x.to_numpy(), "want a DataFrame")):
+            with self.assertRaisesRegex(ValueError, why):
+                e.predict(other)
+
+    @unittest.skipUnless(importlib.util.find_spec("pandas"), "needs pandas; Debian: python3-pandas")
+    def test_columns_that_are_not_what_they_seem(self):
+        """Numbers as objects are numbers; what would become texts in silence is refused."""
+        import pandas
+        r = np.random.RandomState(0)
+        x = pandas.DataFrame({"size": r.randn(120), "kind": r.choice(["a", "b"], 120)})
+        y = np.where(x["size"] > 0, "yes", "no")
+        number = pandas.Series([1, 2.5, None, np.float32(3)] * 30)
+        plain = sebays.SeBaySClassifier(random_state=0).fit(x.assign(more=number), y)
+        same = x.assign(more=number.astype(object).where(number.notna(), None))
+        self.assertEqual(same["more"].dtype, object)
+        self.assertEqual(plain.model_bytes_,
+                         sebays.SeBaySClassifier(random_state=0).fit(same, y).model_bytes_)
+        big = x["size"].copy()
+        big[5] = np.inf
+        for column, why in ((pandas.date_range("2024-01-01", periods=120), "dates or times"),
+                            (pandas.to_timedelta(np.arange(120), "D"), "dates or times"),
+                            ([datetime.date(2024, 1, 1)] * 120, "such as 2024-01-01"),
+                            (big, "'more' has infinity"), (x["size"] * 1e300, "too large")):
+            with self.assertRaisesRegex(ValueError, why):
+                sebays.SeBaySClassifier().fit(x.assign(more=column), y)
+        with self.assertRaisesRegex(ValueError, "'more' has infinity"):
+            plain.predict(x.assign(more=big))
+        with self.assertRaisesRegex(ValueError, "'more' has values that are no numbers"):
+            plain.predict(x.assign(more="b"))
+        with self.assertRaisesRegex(ValueError, r"^X: column 3 \(more\) has more than 1000"):
+            rows = pandas.concat([x] * 10, ignore_index=True)
+            sebays.SeBaySClassifier().fit(
+                rows.assign(more=[f"t{i}" for i in range(1200)]), np.tile(y, 10))
+
 
     def test_labels_of_any_kind(self):
         x, y = load_iris(return_X_y=True)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/nearest.h"
 #include "base/text.h"
 
 enum { TITLE_NAME = 64 }; /* bytes of a name that a title has room for */
@@ -88,6 +89,23 @@ uint32_t sb_columns_find(const struct sb_columns *c, const char *name, size_t si
         number = 10 * number + (uint64_t)(name[i] - '0');
     }
     return number >= 1 && number <= c->count ? (uint32_t)number - 1 : c->count;
+}
+
+const char *sb_columns_wanted(const struct sb_columns *c, const char *name, size_t size,
+                              char out[SB_COLUMN_WANTED])
+{
+    char word[TITLE_NAME] = "";
+    memcpy(word, name, size < sizeof word ? size : sizeof word - 1);
+    struct sb_nearest near = sb_nearest_begin(word);
+    for (uint32_t i = 0; i < c->names.count; i++)
+        if (sb_words_at(&c->names, i)[0])
+            sb_nearest_offer(&near, sb_words_at(&c->names, i));
+    bool alike = c->names.count > 0 && near.distance <= strlen(word) / 2;
+    snprintf(out, SB_COLUMN_WANTED, "want %sa number from 1 to %u%s%.*s",
+             c->header ? "a name of its first row or " : "", c->count,
+             alike ? "; the nearest is " : "",
+             alike ? sb_text_cut(near.best, TITLE_NAME) : 0, near.best);
+    return out;
 }
 
 const char *sb_columns_title(const struct sb_columns *c, uint32_t i,

@@ -115,6 +115,13 @@ sb_status sb_columns_read(struct sb_columns **out, const char *source, const cha
 /* The column of that name, or of that number from 1; count: there is none. */
 uint32_t sb_columns_find(const struct sb_columns *c, const char *name, size_t size);
 
+enum { SB_COLUMN_WANTED = 192 };
+
+/* What the name of a column may be, for who gave another one: "want a name of its first row or
+ * a number from 1 to 4; the nearest is species"; out is returned. */
+const char *sb_columns_wanted(const struct sb_columns *c, const char *name, size_t size,
+                              char out[SB_COLUMN_WANTED]);
+
 enum { SB_COLUMN_TITLE = 96 };
 
 /* "column 3" or "column 3 (age)", for messages; out is returned. */

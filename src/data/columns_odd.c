@@ -45,8 +45,11 @@ bool sb_columns_odd(const struct sb_columns *c, uint32_t i, char out[SB_COLUMN_O
     list_odd(w, texts, sizeof texts);
     snprintf(out, SB_COLUMN_ODD,
              "line %llu, %s: no number (%s), but %u of the column's %u different texts "
-             "are: it becomes %u categories; correct it if numbers are meant",
+             "are: it becomes %u categories; correct it if numbers are meant%s",
              (unsigned long long)column->odd_line, sb_columns_title(c, i, title), texts,
-             numbers, w->count, w->count);
+             numbers, w->count, w->count,
+             !c->header && column->odd_line == 1
+                 ? ", or say data.header = yes if the first line is names"
+                 : "");
     return true;
 }

@@ -198,7 +198,8 @@ static void fold_floats(const struct work *w, double count, double *out)
     }
 }
 
-/* A deviation below what a float near the mean can show is a constant channel. */
+/* A deviation below what a float near the mean can show is that of a constant channel. Its
+ * weights were never taught, so that it counts as nothing, whatever it is one day. */
 static void compute_floats(struct work *w, int threads, double count)
 {
     sb_threads_run(threads, w->chunks, add_floats, w);
@@ -208,7 +209,8 @@ static void compute_floats(struct work *w, int threads, double count)
     fold_floats(w, count, w->sd);
     for (uint32_t c = 0; c < w->channels; c++) {
         double sd = sqrt(w->sd[c]);
-        w->sd[c] = sd > 1e-7 * fabs(w->mean[c]) && sd >= FLT_MIN ? sd : 1.0;
+        bool constant = sd <= 1e-7 * fabs(w->mean[c]) || sd < FLT_MIN;
+        w->sd[c] = constant ? (double)SB_SD_CONSTANT : sd;
     }
 }
 

@@ -18,7 +18,8 @@
 #include "data/dataset.h"
 
 enum { SB_BYTE_VALUES = 256 };
-#define SB_SD_LEAST 0.2f
+#define SB_SD_LEAST    0.2f
+#define SB_SD_CONSTANT 1e30f /* by which everything is as good as 0 */
 
 struct sb_normalise {
     uint32_t channels; /* that are normalised: of a table with columns its features */
@@ -41,7 +42,8 @@ sb_status sb_normalise_given(struct sb_normalise *m, enum sb_element element,
                              uint32_t channels, const float *mean, const float *sd);
 
 /* Over the examples index[n] of d, encoded by d's columns if it has any, which m borrows
- * then; sd is the population's, and 1 for a constant channel.
+ * then; sd is the population's. Of a constant channel it is 1 for bytes and SB_SD_CONSTANT
+ * for floats.
  * Of a streamed set with more than 65536 of them, so many are taken at even distances:
  * each has to be decoded for it. */
 sb_status sb_normalise_computed(struct sb_normalise *m, const struct sb_env *env,

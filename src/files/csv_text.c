@@ -156,6 +156,18 @@ static uint32_t steady(const struct sb_csv *c, char separator)
     return first;
 }
 
+sb_status sb_csv_check(const char *name, const char *text, size_t size)
+{
+    if (size >= 2 &&
+        (memcmp(text, "\xff\xfe", 2) == 0 || memcmp(text, "\xfe\xff", 2) == 0))
+        return sb_fail(SB_EFORMAT, "%s: it is UTF-16; save it as UTF-8", name);
+    const char *cr = size > 0 ? memchr(text, '\r', size) : NULL;
+    if (cr && cr + 1 < text + size && !memchr(text, '\n', size))
+        return sb_fail(SB_EFORMAT,
+                       "%s: its lines end with CR alone; save it with LF or CR LF", name);
+    return SB_OK;
+}
+
 void sb_csv_begin(struct sb_csv *c, const char *name, const char *text, size_t size)
 {
     static const char candidates[] = {'\t', ';', ','};

@@ -33,6 +33,9 @@ struct sb_field {
     bool quoted, doubled;
 };
 
+/* SB_EFORMAT for what rows cannot be read from: UTF-16, and lines that end with CR alone. */
+sb_status sb_csv_check(const char *name, const char *text, size_t size);
+
 /* Begins at text[size], behind a byte-order mark; the separator is found. */
 void sb_csv_begin(struct sb_csv *c, const char *name, const char *text, size_t size);
 

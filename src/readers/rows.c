@@ -169,17 +169,15 @@ static void find_separator(struct sb_rows *r)
     r->at.separator = best;
 }
 
-/* A byte-order mark is no part of the first row. */
+/* A byte-order mark is no part of the first row. Text without LF is here as a whole. */
 static sb_status pass_mark(struct sb_rows *r)
 {
     size_t n = (size_t)(r->at.end - r->at.at);
+    sb_status st = sb_csv_check(r->o.path, r->at.at, n);
     r->begun = true;
-    if (n >= 2 &&
-        (memcmp(r->at.at, "\xff\xfe", 2) == 0 || memcmp(r->at.at, "\xfe\xff", 2) == 0))
-        return sb_fail(SB_EFORMAT, "%s: it is UTF-16; save it as UTF-8", r->o.path);
     if (n >= 3 && memcmp(r->at.at, "\xef\xbb\xbf", 3) == 0)
         r->at.at += 3;
-    return SB_OK;
+    return st;
 }
 
 /* How many fields the row has, and how many of them are numbers or missing. */

@@ -293,12 +293,12 @@ static sb_status begin_own(struct sb_table *t, bool header)
 static sb_status begin(struct sb_table *t, const char *text, size_t size)
 {
     bool header = false;
-    if (size >= 2 &&
-        (memcmp(text, "\xff\xfe", 2) == 0 || memcmp(text, "\xfe\xff", 2) == 0))
-        return sb_fail(SB_EFORMAT, "%s: it is UTF-16; save it as UTF-8", t->begin.name);
+    sb_status st = sb_csv_check(t->begin.name, text, size);
+    if (st != SB_OK)
+        return st;
     if (!sb_csv_row(&t->begin))
         return sb_fail(SB_EFORMAT, "%s: it is empty", t->begin.name);
-    sb_status st = sb_table_header(t, t->begin, &header);
+    st = sb_table_header(t, t->begin, &header);
     if (st == SB_OK && (t->width < (t->o->like ? 1 : 2) || t->width > COLUMNS_MOST))
         st =
             sb_fail(SB_EFORMAT,

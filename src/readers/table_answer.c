@@ -21,11 +21,10 @@ static int shown(const struct sb_field *f)
 
 static sb_status no_such_column(const struct sb_table *t, const char *name, size_t size)
 {
-    return sb_fail(SB_EARG,
-                   "%s: there is no column %.*s to be the label; want %sa number from 1 "
-                   "to %u",
+    char wanted[SB_COLUMN_WANTED];
+    return sb_fail(SB_EARG, "%s: there is no column %.*s to be the label; %s",
                    t->begin.name, (int)(size < SHOWN ? size : SHOWN), name,
-                   t->own->header ? "a name of its first row or " : "", t->width);
+                   sb_columns_wanted(t->own, name, size, wanted));
 }
 
 static void make_target(struct sb_columns *c, uint32_t i)

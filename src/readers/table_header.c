@@ -1,10 +1,19 @@
 /* table_header - whether the first row of a table is names.
  *
- * It is if it has the names that are known from another table, or the name of the label. In
- * a table with numbers, it is if it has none and the second row has one. In a table of texts
- * alone, texts come again and names do not: it is if none of its texts is in its column
- * again, although another one is somewhere twice.
+ * It is if it has the names that are known from another table, or the name of the label, or
+ *
+ *     no number, while the second row has one; or
+ *     texts alone, none of which is in its column again, although one is over numbers only,
+ *     or other texts are somewhere twice: values come again, names do not; or
+ *     numbers that nobody measures: 0, 1, 2, ..., as pandas writes where nobody gave names, or
+ *     years that rise, three or more of them and four fields in all, while the second row has
+ *     no such ones, and other fields are texts as above, or an empty one in front.
+ *
+ * What is in doubt is a row of values. A name that becomes a value can be seen: it is a class
+ * of one row, or turns numbers into texts, of which sb_columns_odd() warns. A row that becomes
+ * names is lost without a word.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,9 +25,17 @@ enum { LOOK_ROWS = 1000 };
 /* ---- what a row has ---- */
 
 struct row_kind {
+    uint32_t fields, empty;
     uint32_t numbers; /* fields that are numbers, or stand for one that is missing */
-    uint32_t empty;
+    double last;      /* number */
+    bool counts;      /* its numbers are 0, 1, 2, ... */
+    bool years;       /* they are years that rise */
 };
+
+static bool is_year(double x)
+{
+    return x == floor(x) && x >= 1900 && x <= 2100;
+}
 
 static sb_status count_kinds(struct sb_table *t, void *context, const struct sb_csv *c,
                              struct sb_field *f, uint32_t i)
@@ -27,9 +44,27 @@ static sb_status count_kinds(struct sb_table *t, void *context, const struct sb_
     struct row_kind *k = context;
     double x;
     bool missing = sb_csv_missing(f) && f->size > 0;
-    k->numbers += sb_csv_number(f->text, f->size, &x) || missing;
+    bool number = sb_csv_number(f->text, f->size, &x);
+    if (number) {
+        bool first = k->numbers == 0;
+        k->counts = first ? x == 0 : k->counts && x == k->last + 1;
+        k->years = is_year(x) && (first || (k->years && x > k->last));
+        k->last = x;
+    }
+    if (missing || (f->size == 0 && i > 0))
+        k->counts = k->years = false;
+    k->numbers += number || missing;
     k->empty += f->size == 0;
+    k->fields++;
     return SB_OK;
+}
+
+/* Its numbers may be names. */
+static bool numbers_that_name(const struct row_kind *k)
+{
+    enum { NUMBERS_LEAST = 3, FIELDS_LEAST = 4 };
+    return (k->counts || k->years) && k->numbers >= NUMBERS_LEAST &&
+           k->fields - k->empty >= FIELDS_LEAST;
 }
 
 struct wanted_name {
@@ -59,59 +94,83 @@ static sb_status all_known(struct sb_table *t, void *context, const struct sb_cs
     return SB_OK;
 }
 
-/* ---- texts alone ---- */
+/* ---- what is below its texts ---- */
 
-struct again {
+struct below {
     struct sb_field *first; /* [width] of the first row; owned */
-    struct sb_words *seen;  /* [width] of the others; owned */
+    struct sb_words *seen;  /* [width] texts of the others; owned */
+    bool *numbers;          /* [width] numbers among the others; owned */
     uint32_t width;
     bool comes_again; /* a text of the first row */
-    bool repeats;     /* another text */
+    bool repeats;     /* another text, in a column over which a text is */
 };
+
+static bool is_text(const struct sb_field *f)
+{
+    double x;
+    return f->size > 0 && !sb_csv_missing(f) && !sb_csv_number(f->text, f->size, &x);
+}
 
 static sb_status note_first(struct sb_table *t, void *context, const struct sb_csv *c,
                             struct sb_field *f, uint32_t i)
 {
     (void)t, (void)c;
-    struct again *a = context;
-    if (i < a->width)
-        a->first[i] = *f;
+    struct below *b = context;
+    if (i < b->width)
+        b->first[i] = *f;
     return SB_OK;
 }
 
-static sb_status note_again(struct sb_table *t, void *context, const struct sb_csv *c,
+static sb_status note_below(struct sb_table *t, void *context, const struct sb_csv *c,
                             struct sb_field *f, uint32_t i)
 {
     (void)t, (void)c;
-    struct again *a = context;
-    if (i >= a->width || sb_csv_missing(f) || memchr(f->text, '\0', f->size))
+    struct below *b = context;
+    if (i >= b->width || sb_csv_missing(f) || memchr(f->text, '\0', f->size))
         return SB_OK;
-    const struct sb_field *first = &a->first[i];
+    const struct sb_field *first = &b->first[i];
+    if (!is_text(first))
+        return SB_OK;
+    if (!is_text(f)) {
+        b->numbers[i] = true;
+        return SB_OK;
+    }
     if (first->size == f->size && memcmp(first->text, f->text, f->size) == 0)
-        a->comes_again = true;
-    uint32_t number, before = a->seen[i].count;
-    sb_status st = sb_words_add(&a->seen[i], f->text, f->size, &number);
-    a->repeats = a->repeats || a->seen[i].count == before;
+        b->comes_again = true;
+    uint32_t number, before = b->seen[i].count;
+    sb_status st = sb_words_add(&b->seen[i], f->text, f->size, &number);
+    b->repeats = b->repeats || b->seen[i].count == before;
     return st;
 }
 
-/* c is before the first row, which has `width` fields. */
-static sb_status only_texts(struct sb_table *t, struct sb_csv c, uint32_t width,
+/* A text over numbers alone. */
+static bool heads_numbers(const struct below *b)
+{
+    for (uint32_t i = 0; i < b->width; i++)
+        if (b->numbers[i] && b->seen[i].count == 0)
+            return true;
+    return false;
+}
+
+/* Whether the texts of the first row are names; c is before it. */
+static sb_status look_below(struct sb_table *t, struct sb_csv c, uint32_t width,
                             bool *header)
 {
-    struct again a = {.first = sb_calloc(width, sizeof *a.first),
-                      .seen = sb_calloc(width, sizeof *a.seen),
+    struct below b = {.first = sb_calloc(width, sizeof *b.first),
+                      .seen = sb_calloc(width, sizeof *b.seen),
+                      .numbers = sb_calloc(width, sizeof *b.numbers),
                       .width = width};
-    sb_status st = a.first && a.seen
-                       ? sb_table_row(t, &c, note_first, &a)
+    sb_status st = b.first && b.seen && b.numbers
+                       ? sb_table_row(t, &c, note_first, &b)
                        : sb_fail(SB_ENOMEM, "no memory for %u columns", width);
-    for (int i = 0; i < LOOK_ROWS && st == SB_OK && !a.comes_again && sb_csv_row(&c); i++)
-        st = sb_table_row(t, &c, note_again, &a);
-    *header = st == SB_OK && a.repeats && !a.comes_again;
-    for (uint32_t i = 0; a.seen && i < width; i++)
-        sb_words_fini(&a.seen[i]);
-    sb_free(a.seen);
-    sb_free(a.first);
+    for (int i = 0; i < LOOK_ROWS && st == SB_OK && !b.comes_again && sb_csv_row(&c); i++)
+        st = sb_table_row(t, &c, note_below, &b);
+    *header = st == SB_OK && !b.comes_again && (b.repeats || heads_numbers(&b));
+    for (uint32_t i = 0; b.seen && i < width; i++)
+        sb_words_fini(&b.seen[i]);
+    sb_free(b.seen);
+    sb_free(b.first);
+    sb_free(b.numbers);
     return st;
 }
 
@@ -128,10 +187,17 @@ static sb_status look(struct sb_table *t, struct sb_csv c, uint32_t width, bool 
         st = sb_table_row(t, &rows, count_kinds, &first);
     if (st == SB_OK && sb_csv_row(&rows))
         st = sb_table_row(t, &rows, count_kinds, &second);
-    *header =
-        (first.numbers == 0 && second.numbers > 0) || (label.text[0] && label.found);
-    bool texts = first.numbers == 0 && first.empty == 0 && !t->use;
-    return st == SB_OK && !*header && texts ? only_texts(t, c, width, header) : st;
+    if (st != SB_OK)
+        return st;
+    bool texts = first.numbers == 0 && first.empty == 0;
+    bool numbers = numbers_that_name(&first) && !numbers_that_name(&second);
+    bool numbers_alone = first.numbers + first.empty == first.fields;
+    *header = (first.numbers == 0 && second.numbers > 0) ||
+              (label.text[0] && label.found) ||
+              (numbers && numbers_alone && second.fields > 0);
+    if (*header || t->use || !(texts || numbers))
+        return SB_OK;
+    return look_below(t, c, width, header);
 }
 
 sb_status sb_table_header(struct sb_table *t, struct sb_csv c, bool *header)

@@ -3,10 +3,10 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 #include "data/reader.h"
 #include "readers/table_parts.h"
+#include "readers/table_texts.h"
 #include "readers/table_value.h"
 
 enum {
@@ -21,11 +21,10 @@ enum {
 static sb_status no_such_column(const struct sb_table *t, const char *option,
                                 const char *name, size_t size)
 {
-    return sb_fail(SB_EARG,
-                   "%s: data.%s: there is no column %.*s; want %sa number from 1 "
-                   "to %u",
-                   t->begin.name, option, (int)(size < SHOWN ? size : SHOWN), name,
-                   t->own->header ? "a name of its first row or " : "", t->width);
+    char wanted[SB_COLUMN_WANTED];
+    return sb_fail(SB_EARG, "%s: data.%s: there is no column %.*s; %s", t->begin.name,
+                   option, (int)(size < SHOWN ? size : SHOWN), name,
+                   sb_columns_wanted(t->own, name, size, wanted));
 }
 
 static sb_status set_role(struct sb_table *t, const char *option, const char *name,
@@ -67,29 +66,7 @@ sb_status sb_table_roles(struct sb_table *t)
     return st;
 }
 
-/* ---- dates and booleans ---- */
-
-static size_t digits(const char *s)
-{
-    return strspn(s, "0123456789");
-}
-
-/* 2024-03-01, 1.3.24, 03/01/2024, 12:30, each perhaps with a time behind it. */
-static bool is_date(const char *s)
-{
-    size_t a = digits(s), b = a >= 1 && a <= 4 ? digits(s + a + (s[a] != '\0')) : 0;
-    char mark = s[a];
-    if (a < 1 || a > 4 || b < 1 || b > 2 || !strchr("-/.:", mark) || mark == '\0')
-        return false;
-    const char *rest = s + a + 1 + b;
-    if (mark == ':')
-        return *rest == '\0' || *rest == ':';
-    size_t c = *rest == mark ? digits(rest + 1) : 0;
-    if (c < 1 || c > 4 || (a <= 2 && c != 2 && c != 4) || (a > 2 && (a != 4 || c > 2)))
-        return false;
-    rest += 1 + c;
-    return *rest == '\0' || *rest == ' ' || *rest == 'T';
-}
+/* ---- texts that stand for something else ---- */
 
 /* A column that is only looked at may be anything. */
 static sb_status leave_out(struct sb_column *c, const char *why)
@@ -118,64 +95,22 @@ static sb_status refuse_dates(struct sb_table *t, uint32_t i, const char *text,
         (unsigned long long)line, SHOWN, named ? sb_words_at(&t->own->names, i) : number);
 }
 
-/* One of the texts, if all of them are dates; else NULL. */
-static const char *all_dates(const struct sb_words *w)
+/* What people write, and a network cannot read: 1,5 and 12 % and $3.20. */
+static sb_status refuse_marks(struct sb_table *t, uint32_t i, const char *text)
 {
-    const char *one = NULL;
-    for (uint32_t k = 0; k < w->count; k++) {
-        const char *text = sb_words_at(w, k);
-        if (text[0] && !is_date(text))
-            return NULL;
-        one = one || !text[0] ? one : text;
-    }
-    return one;
-}
-
-/* 1 or 0 of a pair of words that are true and false; pair: which one. -1: neither. */
-static int boolean_of(const char *text, int *pair)
-{
-    static const char *const words[][2] = {
-        {"false", "true"}, {"no", "yes"}, {"f", "t"}, {"n", "y"}};
-    for (int k = 0; k < 4; k++)
-        for (int value = 0; value < 2; value++)
-            if (strcasecmp(text, words[k][value]) == 0) {
-                *pair = k;
-                return value;
-            }
-    return -1;
-}
-
-/* Both words of one pair are there, and no other, but perhaps in several spellings. */
-static bool all_booleans(const struct sb_words *w)
-{
-    int first = -1;
-    bool there[2] = {false, false};
-    for (uint32_t k = 0; k < w->count; k++) {
-        const char *text = sb_words_at(w, k);
-        int pair = -1, value = boolean_of(text, &pair);
-        if (text[0] == '\0')
-            continue;
-        if (value < 0 || (first >= 0 && pair != first))
-            return false;
-        first = pair;
-        there[value] = true;
-    }
-    return there[0] && there[1];
-}
-
-bool sb_table_boolean(const char *text, size_t size, float *out)
-{
-    char word[8];
-    int pair, value;
-    if (size == 0 || size >= sizeof word)
-        return false;
-    memcpy(word, text, size);
-    word[size] = '\0';
-    value = boolean_of(word, &pair);
-    if (value < 0 && size == 1 && (*text == '0' || *text == '1'))
-        value = *text - '0';
-    *out = (float)value;
-    return value >= 0;
+    struct sb_column *column = &t->own->column[i];
+    bool label = column->kind == SB_COLUMN_LABEL;
+    char title[SB_COLUMN_TITLE];
+    if (t->o->look)
+        return label ? SB_OK : leave_out(column, "numbers with marks");
+    return sb_fail(SB_EFORMAT,
+                   "%s: %s has numbers with commas, per cent or signs of money, such as "
+                   "%.*s, the first in line %llu; write them with a point and without "
+                   "marks, as in 1234.5, or %s",
+                   t->begin.name, sb_columns_title(t->own, i, title), SHOWN, text,
+                   (unsigned long long)column->odd_line,
+                   label ? "say data.task = classification if they are names of classes"
+                         : "leave the column out (data.ignore)");
 }
 
 /* ---- texts ---- */
@@ -184,7 +119,7 @@ static sb_status too_many(struct sb_table *t, uint32_t i, const char *text, uint
 {
     struct sb_column *column = &t->own->column[i];
     char title[SB_COLUMN_TITLE];
-    if (column->kind == SB_COLUMN_CATEGORY && is_date(text))
+    if (column->kind == SB_COLUMN_CATEGORY && sb_text_is_date(text))
         return refuse_dates(t, i, text, column->odd_line);
     if (column->kind == SB_COLUMN_CATEGORY && t->o->look)
         return leave_out(column, "texts");
@@ -262,15 +197,20 @@ static sb_status learn_text(struct sb_table *t, void *context, const struct sb_c
 static sb_status conclude(struct sb_table *t, uint32_t i)
 {
     struct sb_column *column = &t->own->column[i];
-    const char *date =
-        column->kind == SB_COLUMN_CATEGORY ? all_dates(&column->words) : NULL;
-    if (date)
-        return refuse_dates(t, i, date, column->odd_line);
-    if (column->kind == SB_COLUMN_CATEGORY && all_booleans(&column->words)) {
+    bool category = column->kind == SB_COLUMN_CATEGORY;
+    bool label = column->kind == SB_COLUMN_LABEL && t->o->task != SB_TASK_CLASSES;
+    const char *date = category ? sb_texts_dates(&column->words) : NULL;
+    const char *marked = category || label ? sb_texts_marked(&column->words) : NULL;
+    sb_status st = date     ? refuse_dates(t, i, date, column->odd_line)
+                   : marked ? refuse_marks(t, i, marked)
+                            : SB_OK;
+    if (st == SB_OK && category && !date && !marked &&
+        sb_texts_booleans(&column->words)) {
         column->kind = SB_COLUMN_BOOLEAN;
         sb_words_fini(&column->words);
     }
-    return column->kind == SB_COLUMN_GROUP ? SB_OK : sb_words_sort(&column->words);
+    bool sorted = column->kind == SB_COLUMN_CATEGORY || column->kind == SB_COLUMN_LABEL;
+    return st == SB_OK && sorted ? sb_words_sort(&column->words) : st;
 }
 
 sb_status sb_table_learn(struct sb_table *t)

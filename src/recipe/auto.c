@@ -18,7 +18,8 @@ enum {
     PIECES = 16,
     EPOCHS_MOST = 1000, /* of exploration */
     CLIP = 5,           /* of targets */
-    UPDATES = 8,        /* of the support, in exploration ... */
+    WIDE = 1000, /* features from which a step moves the first layer's sums too far */
+    UPDATES = 8, /* of the support, in exploration ... */
     DELTA_T_LEAST =
         10 /* ... but steps between two: each costs one, and moves weights that
                           then have to learn */
@@ -170,13 +171,23 @@ static void fit_method(struct sb_recipe *r, const struct suit *s, uint32_t steps
         m->rate_decay = SB_CONFIG_DECAY_COSINE;
 }
 
+/* A step moves the sums of the first layer by so much a feature: classes of very wide rows
+ * diverged, or were learned by heart in a few steps. Halves are short to write. */
+static double rate_of(const struct suit *s, const struct sb_facts *f)
+{
+    double lr = s->lr;
+    for (uint32_t n = f->features; n >= WIDE && !regresses(f); n /= 2)
+        lr /= 2;
+    return lr;
+}
+
 /* A variance that is learned divides the gradient of its mean: where a target has no noise
  * a single step could throw a member far off. */
 static void fit_train(struct sb_recipe *r, const struct sb_facts *f, const struct suit *s)
 {
     struct sb_config_train *t = &r->config.train;
     if (sb_recipe_close(r, &t->lr))
-        t->lr = s->lr;
+        t->lr = rate_of(s, f);
     if (sb_recipe_close(r, &t->lr_first))
         t->lr_first = t->lr / 5;
     if (sb_recipe_close(r, &t->lr_second))

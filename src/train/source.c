@@ -138,29 +138,6 @@ static void tell_task(const struct sb_dataset *d, const struct sb_env *env,
                      d->target_count > 1 ? "are" : "is");
 }
 
-/* Texts of which nearly every row has its own tell rows apart and nothing else. */
-static bool names_rows(const struct sb_dataset *d, const struct sb_column *c)
-{
-    enum { FEW_ROWS = 20 };
-    return c->kind == SB_COLUMN_CATEGORY && d->n >= FEW_ROWS &&
-           c->words.count > d->n / 10 * 9;
-}
-
-static void warn_of_columns(const struct sb_dataset *d, const struct sb_env *env)
-{
-    char odd[SB_COLUMN_ODD], title[SB_COLUMN_TITLE];
-    for (uint32_t i = 0; d->columns && i < d->columns->count; i++)
-        if (sb_columns_odd(d->columns, i, odd))
-            sb_log_write(env->log, SB_LOG_WARN, "%s: %s", d->path, odd);
-        else if (names_rows(d, &d->columns->column[i]))
-            sb_log_write(env->log, SB_LOG_WARN,
-                         "%s: %s has %u different texts in %u rows: a name or number of "
-                         "the row, from which nothing can be learned? Leave it out with "
-                         "data.ignore = %u; predict --keep writes it beside predictions",
-                         d->path, sb_columns_title(d->columns, i, title),
-                         d->columns->column[i].words.count, d->n, i + 1);
-}
-
 /* ---- what is held out ------------------------------------------------------------------ */
 
 /* The same examples are kept for the test whatever the run's seed: runs can be compared. */
@@ -231,7 +208,7 @@ sb_status sb_source_begin(struct sb_source *s, const struct sb_env *env,
     *s = (struct sb_source){0};
     sb_status st = open_sets(s, env, c);
     if (st == SB_OK) {
-        warn_of_columns(&s->train, env);
+        sb_source_warn(&s->train, env);
         tell_task(&s->train, env, c);
     }
     s->whole = s->test.path == NULL;
@@ -244,6 +221,7 @@ sb_status sb_source_begin(struct sb_source *s, const struct sb_env *env,
         .table = sb_dataset_tabular(&s->train),
         .rows = limit > 0 && limit < rows ? limit : rows,
         .classes = s->train.classes,
+        .features = s->train.columns ? s->train.columns->features : s->train.channels,
         .usual = sb_indices_usual(&s->train),
     };
     return SB_OK;
@@ -258,6 +236,8 @@ sb_status sb_source_prepare(struct sb_source *s, const struct sb_env *env,
         st = sb_source_encode(s, env, c);
     if (st == SB_OK)
         st = normalise(s, env, c);
+    if (st == SB_OK)
+        sb_source_warn_constant(s, env);
     if (st == SB_OK && s->train.targets)
         st = sb_target_scale_init(&s->scale, &s->train, s->part.train,
                                   s->part.train_count);

@@ -60,6 +60,10 @@ sb_status sb_source_split(struct sb_source *s, const struct sb_config *c,
 sb_status sb_source_encode(struct sb_source *s, const struct sb_env *env,
                            const struct sb_config *c);
 
+/* Of sb_source_begin and sb_source_prepare: what is odd about a table, to the log. */
+void sb_source_warn(const struct sb_dataset *d, const struct sb_env *env);
+void sb_source_warn_constant(const struct sb_source *s, const struct sb_env *env);
+
 /* Of sb_source_prepare: s->weight, from the rows' own weights and, balanced, such that every
  * class of the training part counts the same. */
 sb_status sb_source_weigh(struct sb_source *s, bool balanced);

@@ -151,6 +151,8 @@ static void refusals(void **state)
     refuses(without_names, "1,\"red\"x\n", 0,
             "a.csv: line 1: text follows a closing quote");
     refuses(with_names, "\xff\xfe,\n", 0, "a.csv: it is UTF-16; save it as UTF-8");
+    refuses(with_names, "size,colour\r1,red\r2,red\r", 0,
+            "a.csv: its lines end with CR alone; save it with LF or CR LF");
 }
 
 /* Rows that are longer than the first buffer, quoted or not, and more rows than it has. */

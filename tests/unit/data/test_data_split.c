@@ -303,7 +303,7 @@ static void constant_and_wrong_channels(void **state)
 static void computed_of_floats(void **state)
 {
     (void)state;
-    enum { D = 4, ROWS = 1000 };
+    enum { D = 5, ROWS = 1000 };
     static float v[ROWS * D];
     static uint32_t index[ROWS];
     struct sb_stream s = sb_rng_stream(3, SB_RNG_TEST, 0, 0, 0);
@@ -314,6 +314,7 @@ static void computed_of_floats(void **state)
         v[i * D + 1] = 0.1f;           /* constant, and not a sum of halves */
         v[i * D + 2] = -1e-3f * z[1];
         v[i * D + 3] = 0.0f;
+        v[i * D + 4] = 1.7e9f + 128.0f * (float)(i % 2); /* neighbours */
         index[i] = i;
     }
     struct sb_dataset d = made_up(NULL, NULL, ROWS, D, 1, 1, 2);
@@ -330,7 +331,7 @@ static void computed_of_floats(void **state)
         }
         first = m;
     }
-    for (int c = 0; c < D; c += 2) {
+    for (int c = 0; c < 3; c += 2) {
         double sum = 0.0, squares = 0.0;
         for (int i = 0; i < ROWS; i++)
             sum += (double)v[i * D + c];
@@ -339,8 +340,9 @@ static void computed_of_floats(void **state)
         assert_true(fabs((double)m.mean[c] / (sum / ROWS) - 1.0) < 1e-6);
         assert_true(fabs((double)m.sd[c] / sqrt(squares / ROWS) - 1.0) < 1e-6);
     }
-    assert_true(m.mean[1] == 0.1f && m.sd[1] == 1.0f);
-    assert_true(m.mean[3] == 0.0f && m.sd[3] == 1.0f);
+    assert_true(m.mean[1] == 0.1f && m.sd[1] == SB_SD_CONSTANT);
+    assert_true(m.mean[3] == 0.0f && m.sd[3] == SB_SD_CONSTANT);
+    assert_true(m.sd[4] == SB_SD_CONSTANT);
     sb_normalise_fini(&m);
 }
 

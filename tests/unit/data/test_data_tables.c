@@ -1,5 +1,5 @@
-/* readers/table: what real tables have: missing values, booleans, dates, names of texts
- * alone, columns that are not used, groups, quotes, very many columns. */
+/* readers/table: what real tables have: missing values, booleans, dates, marks at numbers,
+ * names of texts alone and names that are numbers, columns that are not used, groups, quotes, very many columns. */
 #include "data_fixture.h"
 
 #include <math.h>
@@ -91,9 +91,11 @@ static void dates_are_refused_with_advice(void **state)
     const struct sb_open_options o = {.impute = true};
     static const char *const dates[] = {
         "2024-03-01",       "1/3/24",         "01.03.2024", "12:30",
-        "2024-03-01 12:30", "2024/3/1T09:00", "09:30:15"};
-    static const char *const others[] = {"1-2", "A-3-4", "2024-1",    "1.2.3.4",
-                                         "3/4", "12:x",  "555-1234-9"};
+        "2024-03-01 12:30", "2024/3/1T09:00", "09:30:15",   "5 Mar 2024",
+        "September-24",     "2024-03",        "2024Q1",     "1999/q4"};
+    static const char *const others[] = {"1-2",    "A-3-4", "2024-1",     "1.2.3.4",
+                                         "3/4",    "12:x",  "555-1234-9", "2024-13",
+                                         "2024Q5", "Mar",   "5 Marbles",  "3024-03"};
     char text[256], sentence[512];
     struct sb_dataset d;
     for (size_t i = 0; i < sizeof dates / sizeof *dates; i++) {
@@ -125,6 +127,55 @@ static void dates_are_refused_with_advice(void **state)
     assert_non_null(strstr(sb_message(), "has dates or times"));
 }
 
+/* ---- numbers with marks ---- */
+
+static void marked_numbers_are_refused_with_advice(void **state)
+{
+    (void)state;
+    const struct sb_open_options o = {.impute = true};
+    static const char *const marked[] = {
+        "1,5",   "1,234", "-1,234,567.8", "1.234,5",   "12%",
+        "3.5 %", "$3.20", "-$4",          "1.234.567", "\xe2\x82\xac 5"};
+    static const char *const others[] = {"1,2,3", "12,34,5", "5 kg", "5 EUR",
+                                         "a1",    "%",       "$",    "1.2.3"};
+    char text[256], sentence[512];
+    struct sb_dataset d;
+    for (size_t i = 0; i < sizeof marked / sizeof *marked; i++) {
+        snprintf(text, sizeof text, "p;x;k\n1;1;a\n2;2;b\n3;2;b\n;2;b\n4;2;b\n%s;3;a\n",
+                 marked[i]);
+        snprintf(sentence, sizeof sentence,
+                 "a.csv: column 1 (p) has numbers with commas, per cent or signs of "
+                 "money, such as %s, the first in line 7; write them with a point and "
+                 "without marks, as in 1234.5, or leave the column out (data.ignore)",
+                 marked[i]);
+        REFUSED(text, &o, SB_EFORMAT, sentence);
+    }
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        snprintf(text, sizeof text, "p;x;k\n1;1;a\n2;2;b\n3;2;b\n4;2;b\n5;1;a\n%s;3;a\n",
+                 others[i]);
+        assert_int_equal(open_text(&d, text, &o), SB_OK);
+        assert_int_equal(d.columns->column[0].kind, SB_COLUMN_CATEGORY);
+        sb_dataset_fini(&d);
+    }
+    /* A few are steps, and classes if somebody says so. */
+    assert_int_equal(open_text(&d, "p,k\n5 %,a\n10 %,b\n20 %,a\n", &o), SB_OK);
+    assert_int_equal(d.columns->column[0].words.count, 3);
+    sb_dataset_fini(&d);
+    const char labels[] = "x;k\n1;1,5\n2;2,5\n3;3,5\n4;4,5\n5;5,5\n";
+    REFUSED(
+        labels, &o, SB_EFORMAT,
+        "a.csv: column 2 (k) has numbers with commas, per cent or signs of money, such "
+        "as 1,5, the first in line 2; write them with a point and without marks, as in "
+        "1234.5, or say data.task = classification if they are names of classes");
+    const struct sb_open_options classes = {.task = SB_TASK_CLASSES};
+    assert_int_equal(open_text(&d, labels, &classes), SB_OK);
+    assert_int_equal(d.classes, 5);
+    sb_dataset_fini(&d);
+    const struct sb_open_options look = {.impute = true, .look = true};
+    assert_int_equal(open_text(&d, labels, &look), SB_OK);
+    sb_dataset_fini(&d);
+}
+
 /* ---- which columns ---- */
 
 static void columns_that_are_not_used(void **state)
@@ -145,47 +196,72 @@ static void columns_that_are_not_used(void **state)
     REFUSED(
         text, &(struct sb_open_options){.ignore = "id,name"}, SB_EARG,
         "a.csv: data.ignore: there is no column name; want a name of its first row or "
-        "a number from 1 to 4");
+        "a number from 1 to 4; the nearest is age");
     REFUSED(text, &(struct sb_open_options){.ignore = "k"}, SB_EARG,
             "a.csv: data.ignore: column 4 (k) is the label");
     REFUSED(text, &(struct sb_open_options){.ignore = "1,2,3"}, SB_EFORMAT,
             "a.csv: it has 0 features; want 1 to 1048576");
 }
 
+static const struct {
+    const char *text;
+    enum sb_header how;
+    uint32_t rows;
+    bool header;
+} header_cases[] = {
+    /* texts alone: names do not come again */
+    {"colour,shape,fruit\nred,round,apple\ngreen,round,apple\nyellow,long,banana\n",
+     SB_HEADER_AUTO, 3, true},
+    {"red,round,apple\ngreen,round,apple\nyellow,long,banana\nred,long,banana\n",
+     SB_HEADER_AUTO, 4, false},
+    {"colour,shape,fruit\nred,round,apple\ngreen,long,banana\n", SB_HEADER_AUTO, 3,
+     false}, /* nothing comes again: who can tell */
+    {"colour,shape,fruit\nred,round,apple\ngreen,long,banana\n", SB_HEADER_YES, 2, true},
+    {"2019,2020,k\n1,2,a\n3,4,b\n", SB_HEADER_YES, 2, true},
+    {"2019,2020,k\n1,2,a\n3,4,b\n", SB_HEADER_AUTO, 3, false},
+    {"a,b,k\n1,2,a\n3,4,b\n", SB_HEADER_NO, 3, false},
+    {"a,b,k\n1,2,a\n3,4,b\n", SB_HEADER_AUTO, 2, true},
+    {"a,b,k\n,,x\n1,2,y\n", SB_HEADER_AUTO, 2, true}, /* over numbers alone */
+    {"red,round,x1\ngreen,long,7\nblue,long,x2\nred,long,x3\n", SB_HEADER_NO, 4, false},
+    /* names that are numbers: as pandas writes them, and years */
+    {"0,1,2,3\n5.1,3,1,a\n4.9,3,1,b\n", SB_HEADER_AUTO, 2, true},
+    {",0,1,2,3\n0,5.1,3,1,a\n1,4.9,3,1,b\n", SB_HEADER_AUTO, 2, true},
+    {"0,1,2,k\n5.1,3,1,a\n4.9,3,1,b\n4.7,3,1,b\n", SB_HEADER_AUTO, 3, true},
+    {"0,1,2,k\n5.1,3,1,7\n4.9,3,1,5\n", SB_HEADER_AUTO, 2, true},
+    {"land,1990,1995,2000,k\nA,1,2,3,a\nB,3,4,5,b\nC,3,5,6,b\n", SB_HEADER_AUTO, 3, true},
+    {"2019,2020,2021,2022\n1,2,3,a\n4,5,6,b\n", SB_HEADER_AUTO, 2, true},
+    /* rows of values that are a little like them */
+    {"0,1,2\n3,4,5\n6,7,8\n", SB_HEADER_AUTO, 3, false},
+    {"0,1,2,3\n0,1,2,3\n5,1,2,4\n", SB_HEADER_AUTO, 3, false},
+    {"1,2,3,4\n2,1,4,3\n4,3,2,1\n", SB_HEADER_AUTO, 3, false},
+    {"0,1,,2,3\n3,1,5,1,1\n6,7,8,2,1\n", SB_HEADER_AUTO, 3, false},
+    {"0,1,?,2,3\n3,1,5,1,1\n6,7,8,2,1\n", SB_HEADER_AUTO, 3, false},
+    {"0,1,2,a\n3,5,5,b\n6,8,8,a\n", SB_HEADER_AUTO, 3, false},
+    {"0,1,2,a\n3,5,5,b\n6,8,8,c\n", SB_HEADER_AUTO, 3, false},
+    {"1990,1,2,a\n1991,3,4,b\n1992,3,4,b\n", SB_HEADER_AUTO, 3, false},
+    {"2000,1990,1995,a\n1,2,3,b\n1,2,3,b\n", SB_HEADER_AUTO, 3, false},
+    {"A,1901,1950,1999,x\nB,1902,1951,1980,y\nC,1900,1901,1902,x\n", SB_HEADER_AUTO, 3,
+     false},
+    {"-,3,5,a\n1,4,6,b\n2,4,6,b\n", SB_HEADER_AUTO, 3, false},
+};
+
 static void headers(void **state)
 {
     (void)state;
-    static const struct {
-        const char *text;
-        enum sb_header how;
-        uint32_t rows;
-        bool header;
-    } cases[] = {
-        /* texts alone: names do not come again */
-        {"colour,shape,fruit\nred,round,apple\ngreen,round,apple\nyellow,long,banana\n",
-         SB_HEADER_AUTO, 3, true},
-        {"red,round,apple\ngreen,round,apple\nyellow,long,banana\nred,long,banana\n",
-         SB_HEADER_AUTO, 4, false},
-        {"colour,shape,fruit\nred,round,apple\ngreen,long,banana\n", SB_HEADER_AUTO, 3,
-         false}, /* nothing comes again: who can tell */
-        {"colour,shape,fruit\nred,round,apple\ngreen,long,banana\n", SB_HEADER_YES, 2,
-         true},
-        {"2019,2020,k\n1,2,a\n3,4,b\n", SB_HEADER_YES, 2, true},
-        {"2019,2020,k\n1,2,a\n3,4,b\n", SB_HEADER_AUTO, 3, false},
-        {"a,b,k\n1,2,a\n3,4,b\n", SB_HEADER_NO, 3, false},
-        {"a,b,k\n1,2,a\n3,4,b\n", SB_HEADER_AUTO, 2, true},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < sizeof header_cases / sizeof *header_cases; i++) {
         struct sb_dataset d;
-        const struct sb_open_options o = {.header = cases[i].how};
-        assert_int_equal(open_text(&d, cases[i].text, &o), SB_OK);
-        assert_int_equal(d.n, cases[i].rows);
-        assert_int_equal(d.columns->header, cases[i].header);
+        const struct sb_open_options o = {.header = header_cases[i].how, .impute = true};
+        if (open_text(&d, header_cases[i].text, &o) != SB_OK)
+            fail_msg("%s: %s", header_cases[i].text, sb_message());
+        if (d.n != header_cases[i].rows || d.columns->header != header_cases[i].header)
+            fail_msg("%s: %u rows, header %d", header_cases[i].text, d.n,
+                     d.columns->header);
         sb_dataset_fini(&d);
     }
     /* A file of texts that is read like another has names if they are that one's. */
     struct sb_dataset d, e;
-    assert_int_equal(open_text(&d, cases[0].text, &(struct sb_open_options){0}), SB_OK);
+    assert_int_equal(open_text(&d, header_cases[0].text, &(struct sb_open_options){0}),
+                     SB_OK);
     const struct sb_open_options like = {.like = &d};
     assert_int_equal(open_text(&e, "colour,shape,fruit\nred,long,apple\n", &like), SB_OK);
     assert_int_equal(e.n, 1);
@@ -194,6 +270,23 @@ static void headers(void **state)
     assert_int_equal(e.n, 1);
     sb_dataset_fini(&e);
     sb_dataset_fini(&d);
+}
+
+static void names_that_are_taken_for_values(void **state)
+{
+    (void)state;
+    struct sb_dataset d;
+    char odd[SB_COLUMN_ODD];
+    assert_int_equal(
+        open_text(&d, "p,2001,k\n1,2,a\n3,4,b\n", &(struct sb_open_options){0}), SB_OK);
+    assert_true(sb_columns_odd(d.columns, 0, odd));
+    assert_string_equal(
+        odd, "line 1, column 1: no number ('p'), but 2 of the column's 3 different texts "
+             "are: it becomes 3 categories; correct it if numbers are meant, or say "
+             "data.header = yes if the first line is names");
+    sb_dataset_fini(&d);
+    REFUSED("a,b,k\r1,2,x\r3,4,y\r", &(struct sb_open_options){0}, SB_EFORMAT,
+            "a.csv: its lines end with CR alone; save it with LF or CR LF");
 }
 
 static void quotes_and_very_many_columns(void **state)
@@ -338,8 +431,12 @@ int main(void)
         cmocka_unit_test_setup_teardown(missing_values, set_up, tear_down),
         cmocka_unit_test_setup_teardown(booleans, set_up, tear_down),
         cmocka_unit_test_setup_teardown(dates_are_refused_with_advice, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(marked_numbers_are_refused_with_advice, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(columns_that_are_not_used, set_up, tear_down),
         cmocka_unit_test_setup_teardown(headers, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(names_that_are_taken_for_values, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(quotes_and_very_many_columns, set_up, tear_down),
         cmocka_unit_test_setup_teardown(groups_do_not_cross, set_up, tear_down),
         cmocka_unit_test_setup_teardown(groups_that_cannot_be_split, set_up, tear_down),

@@ -105,6 +105,28 @@ static void tables_go_by_their_rows(void **state)
     assert_true(many.config.train.patience > 0);
 }
 
+/* Very wide rows of classes are learned with smaller steps. */
+static void wide_rows(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t features;
+        double lr;
+    } cases[] = {
+        {999, 0.05}, {1000, 0.025}, {1999, 0.025}, {3000, 0.0125}, {20000, 0.0015625}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct sb_facts f = table_of(150);
+        struct sb_recipe r;
+        f.features = cases[i].features;
+        fit(&r, NULL, &f);
+        assert_true(r.config.train.lr == cases[i].lr);
+        f.classes = 0;
+        f.usual = SB_HOLDOUT_RANDOM;
+        fit(&r, NULL, &f);
+        assert_true(r.config.train.lr == 0.01);
+    }
+}
+
 static struct sb_facts outcomes_of(uint32_t rows)
 {
     return (struct sb_facts){.table = true, .rows = rows, .usual = SB_HOLDOUT_RANDOM};
@@ -264,6 +286,7 @@ int main(void)
         cmocka_unit_test(auto_is_a_word_until_the_data_is_known),
         cmocka_unit_test(images_get_the_papers_numbers),
         cmocka_unit_test(tables_go_by_their_rows),
+        cmocka_unit_test(wide_rows),
         cmocka_unit_test(targets_are_not_classes),
         cmocka_unit_test(updates_never_eat_the_steps),
         cmocka_unit_test(what_is_said_stays_and_others_follow_it),

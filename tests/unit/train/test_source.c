@@ -162,6 +162,62 @@ static void a_slip_is_told(void **state)
     }
 }
 
+/* Opens text as a table; what was told last is in `logged`. */
+static void open_told(struct sb_source *s, const char *text, const char *header)
+{
+    const struct sb_log log = {.write = keep_line};
+    struct sb_env told = env;
+    struct sb_recipe r;
+    told.log = &log;
+    put("told.csv", text, strlen(text));
+    sb_recipe_init(&r);
+    assert_int_equal(sb_recipe_set(&r, "data.set", "told.csv"), SB_OK);
+    assert_int_equal(sb_recipe_set(&r, "data.header", header), SB_OK);
+    assert_int_equal(sb_recipe_set(&r, "data.test_share", "0"), SB_OK);
+    assert_int_equal(sb_recipe_set(&r, "data.validation", "0"), SB_OK);
+    assert_int_equal(sb_recipe_resolve(&r), SB_OK);
+    logged[0] = '\0';
+    assert_int_equal(sb_source_open(s, &told, &r.config), SB_OK);
+}
+
+static void what_cannot_be_learned_is_told(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *header, *warning;
+    } cases[] = {
+        {"p,k\n1,a\n2,b\n3,b\n4,a\n", "auto", ""},
+        {"p,k\n1,a\n2,b\n3,b\n4,c\n5,a\n", "auto",
+         "told.csv: 1 of 3 classes has one row only, such as c: too few to learn from "
+         "and "
+         "to test with"},
+        {"p,k\n1,11\n2,12\n3,13\n4,13\n", "auto",
+         "told.csv: 2 of 3 classes have one row only, such as 11: too few to learn from "
+         "and to test with; numbers to be predicted as such are data.task = regression, "
+         "and data.label names another column"},
+        {"1,2,k\n1,3,a\n2,4,b\n4,5,b\n3,6,a\n", "no",
+         "told.csv: 1 of 3 classes has one row only, such as k: too few to learn from "
+         "and "
+         "to test with; if the first line is names, say data.header = yes"},
+        {"p,q,k\n1,7,a\n2,7,b\n3,7,b\n4,7,a\n", "auto",
+         "told.csv: 1 column is the same in all 4 rows that are trained on, or as good "
+         "as "
+         "that for 32-bit floats: column 2 (q); it counts as nothing, now and later"},
+        {"p,q,m,t,k\n1,x,,1700000000,a\n2,x,NA,1700000050,b\n3,x,,1700000100,b\n"
+         "4,x,,1700000150,a\n",
+         "auto",
+         "told.csv: 3 columns are the same in all 4 rows that are trained on, or as good "
+         "as that for 32-bit floats: first column 2 (q); they count as nothing, now and "
+         "later"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct sb_source s;
+        open_told(&s, cases[i].text, cases[i].header);
+        assert_string_equal(logged, cases[i].warning);
+        sb_source_fini(&s);
+    }
+}
+
 /* Rows of continuous targets are weighed one by one; there are no classes to balance. */
 static void targets_are_weighed_without_classes(void **state)
 {
@@ -202,6 +258,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_sorted_tail_is_refused_on_every_path, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(a_slip_is_told, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_cannot_be_learned_is_told, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(targets_are_weighed_without_classes, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(idx_files_give_their_tail, set_up, tear_down),

@@ -1,0 +1,135 @@
+/* source_warn - what a user should know about a table before it is trained on: columns that
+ * are something else than they seem, or nothing at all, and classes that cannot be learned.
+ * A kind of oddity is one line, however many columns have it. */
+#include <stdio.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "train/source.h"
+
+enum { SHOWN = 64 /* bytes of a name */ };
+
+/* ---- columns ---- */
+
+static void warn_of_odd(const struct sb_dataset *d, const struct sb_env *env)
+{
+    char first[SB_COLUMN_ODD], odd[SB_COLUMN_ODD], more[64] = "";
+    uint32_t columns = 0;
+    for (uint32_t i = 0; i < d->columns->count; i++)
+        columns += sb_columns_odd(d->columns, i, columns == 0 ? first : odd);
+    if (columns > 1)
+        snprintf(more, sizeof more, "; %u other columns are like that", columns - 1);
+    if (columns > 0)
+        sb_log_write(env->log, SB_LOG_WARN, "%s: %s%s", d->path, first, more);
+}
+
+/* Texts of which nearly every row has its own tell rows apart and nothing else. */
+static bool names_rows(const struct sb_dataset *d, const struct sb_column *c)
+{
+    enum { FEW_ROWS = 20 };
+    return c->kind == SB_COLUMN_CATEGORY && d->n >= FEW_ROWS &&
+           c->words.count > d->n / 10 * 9;
+}
+
+static void warn_of_names(const struct sb_dataset *d, const struct sb_env *env)
+{
+    char odd[SB_COLUMN_ODD], title[SB_COLUMN_TITLE];
+    for (uint32_t i = 0; i < d->columns->count; i++)
+        if (names_rows(d, &d->columns->column[i]) && !sb_columns_odd(d->columns, i, odd))
+            sb_log_write(env->log, SB_LOG_WARN,
+                         "%s: %s has %u different texts in %u rows: a name or number of "
+                         "the row, from which nothing can be learned? Leave it out with "
+                         "data.ignore = %u; predict --keep writes it beside predictions",
+                         d->path, sb_columns_title(d->columns, i, title),
+                         d->columns->column[i].words.count, d->n, i + 1);
+}
+
+/* ---- classes ---- */
+
+/* How many classes have one row; *first: the first of them. */
+static uint32_t count_single(const struct sb_dataset *d, const uint32_t *rows,
+                             uint32_t *first)
+{
+    uint32_t single = 0;
+    *first = d->classes;
+    for (uint32_t c = 0; c < d->classes; c++) {
+        if (rows[c] == 1 && single++ == 0)
+            *first = c;
+    }
+    return single;
+}
+
+static void warn_of_single(const struct sb_dataset *d, const struct sb_env *env)
+{
+    uint32_t *rows = sb_calloc(d->classes, sizeof *rows);
+    uint32_t first;
+    if (!rows)
+        return; /* a warning is not worth a failure */
+    for (uint32_t i = 0; i < d->n; i++)
+        rows[d->labels[i]]++;
+    uint32_t single = count_single(d, rows, &first);
+    bool name =
+        single > 0 && d->columns && !d->columns->header && rows[d->labels[0]] == 1;
+    const char *text = single == 0      ? ""
+                       : d->class_names ? d->class_names[name ? d->labels[0] : first]
+                                        : "";
+    if (single > 0)
+        sb_log_write(
+            env->log, SB_LOG_WARN,
+            "%s: %u of %u classes ha%s one row only%s%.*s: too few to learn from "
+            "and to test with%s%s",
+            d->path, single, d->classes, single == 1 ? "s" : "ve",
+            *text ? ", such as " : "", sb_text_cut(text, SHOWN), text,
+            single > d->classes / 2
+                ? "; numbers to be predicted as such are data.task = regression, "
+                  "and data.label names another column"
+                : "",
+            name ? "; if the first line is names, say data.header = yes" : "");
+    sb_free(rows);
+}
+
+void sb_source_warn(const struct sb_dataset *d, const struct sb_env *env)
+{
+    if (d->columns) {
+        warn_of_odd(d, env);
+        warn_of_names(d, env);
+    }
+    if (d->labels && sb_dataset_tabular(d))
+        warn_of_single(d, env);
+}
+
+/* ---- what does not vary ---- */
+
+static bool is_constant(const struct sb_normalise *m, uint32_t feature, uint32_t width)
+{
+    uint32_t k = 0;
+    while (k < width && m->sd[feature + k] == SB_SD_CONSTANT)
+        k++;
+    return width > 0 && k == width;
+}
+
+void sb_source_warn_constant(const struct sb_source *s, const struct sb_env *env)
+{
+    const struct sb_columns *columns = s->normal.columns;
+    uint32_t all = columns ? columns->count : s->normal.channels, same = 0, first = all;
+    char title[SB_COLUMN_TITLE];
+    if (!sb_dataset_tabular(&s->train))
+        return;
+    for (uint32_t i = 0; i < all; i++) {
+        bool it = columns ? is_constant(&s->normal, columns->column[i].feature,
+                                        columns->column[i].width)
+                          : is_constant(&s->normal, i, 1);
+        first = it && same == 0 ? i : first;
+        same += it;
+    }
+    snprintf(title, sizeof title, "column %u", first + 1);
+    if (same > 0)
+        sb_log_write(env->log, SB_LOG_WARN,
+                     "%s: %u column%s the same in all %u rows that are trained on, or as "
+                     "good as that for 32-bit floats: %s%s; %s nothing, now and later",
+                     s->train.path, same, same == 1 ? " is" : "s are",
+                     s->part.train_count, same == 1 ? "" : "first ",
+                     columns ? sb_columns_title(columns, first, title) : title,
+                     same == 1 ? "it counts as" : "they count as");
+}
