@@ -157,8 +157,11 @@ function comparison(rows) {
         const mine = rows.filter((row) => row.data === data);
         const shown = FIGURES.filter(([name]) => mine.some((row) => isNumber(row.figures[name].mean)));
         const seeds = mine.some((row) => row.runs > 1), paper = mine.some((row) => row.paper);
-        const head = ["method", "arch", "M", "S", ...(seeds ? ["seeds"] : []), ...shown.map(([name]) => HEADS[name] || name), ...(paper ? ["paper"] : [])];
-        const body = mine.map((row) => [row.method, row.arch, row.members, row.sparsity, ...(seeds ? [row.runs] : []),
+        const kind = (row) => [row.method, row.arch, row.members, row.sparsity].join("\n");
+        const named = new Set(mine.map(kind)).size < mine.length; // rows that would look alike
+        const nameOf = (row) => row.run.replace(/\/+$/, "").split("/").pop() + (row.runs > 1 ? ", \u2026" : "");
+        const head = [...(named ? ["run"] : []), "method", "arch", "M", "S", ...(seeds ? ["seeds"] : []), ...shown.map(([name]) => HEADS[name] || name), ...(paper ? ["paper"] : [])];
+        const body = mine.map((row) => [...(named ? [nameOf(row)] : []), row.method, row.arch, row.members, row.sparsity, ...(seeds ? [row.runs] : []),
             ...shown.map(([name, show]) => ({text: spreadText(row.figures[name], show), best: row.figures[name].best})), ...(paper ? [paperText(row.paper)] : [])]);
         return table(head, body, {caption: data + ", test set; " + (shown.some(([n]) => n === "acc") ? "acc" + (shown.some(([n]) => n === "cacc") ? " and cacc" : "") + " in %, " : "") + "cost in dense runs"});
     });
