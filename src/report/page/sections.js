@@ -96,7 +96,7 @@ function cards(run) {
     if (isNumber(costOf(run)))
         list.push(card("Arithmetic of training", fixed(costOf(run), 2) + "\u00d7", null, costReading(run)));
     else
-        list.push(card("Time of training", duration(r.train_seconds), null, "at " + whole(r.images_per_second) + " images a second."));
+        list.push(card("Time of training", duration(r.train_seconds), null, "at " + whole(r.images_per_second) + " examples a second."));
     return el("div", {class: "cards"}, list);
 }
 
