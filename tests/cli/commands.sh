@@ -65,7 +65,7 @@ refused 2 'sebays recipe: train.batch = x: want a whole number in [1, 65536]' \
 mkdir set
 refused 1 'sebays train: there is no data set at ./none' \
     train good.ini --set data.set=./none --out run
-refused 1 'sebays train: there is no data set nono in data, /nowhere/sebays or /usr/share/datasets; give its path, or the directory that has it' \
+refused 1 'sebays train: there is no file nono, and no data set of that name in data, /nowhere/sebays or /usr/share/datasets; give its path, or the directory that has it' \
     train good.ini --set data.set=nono --out run
 printf '\000\000\010\003\000\000\000\002\000\000\000\004\000\000\000\004123' >set/train-images-idx3-ubyte
 printf '\000\000\010\001\000\000\000\002\000\001' >set/train-labels-idx1-ubyte
