@@ -52,7 +52,19 @@ cp -r dnn other && sed -i 's/^seed = 1/seed = 2/' other/recipe.ini
     fault 'two seeds are not one row'
 
 refused 2 "sebays compare: going has no results.json: its training has not ended; go on with: sebays train going/recipe.ini --out going --resume" \
-    compare dnn going
+    compare going
+# A pattern's other directories are left out.
+mkdir nothing
+code=0
+"$sebays" compare sebays going nothing dnn >some 2>err || code=$?
+cmp some want && [ "$code" = 1 ] || fault "compare of some: exit code $code, '$(cat some)'"
+cat >left <<END
+sebays compare: left out: going has no results.json: its training has not ended; go on with: sebays train going/recipe.ini --out going --resume
+sebays compare: left out: nothing is no run directory, it has no recipe.ini; want one that 'sebays train' made
+END
+cmp err left || fault "compare of some says '$(cat err)'"
+refused 2 "sebays compare: there is no format 'html'; the nearest is 'text', of text, markdown, latex, csv and json" \
+    compare dnn sebays --format html
 refused 2 "sebays compare: nono is no run directory, it has no recipe.ini; want one that 'sebays train' made" \
     compare nono
 refused 2 "sebays compare: there is no format 'html'; the nearest is 'text', of text, markdown, latex, csv and json" \
