@@ -25,6 +25,10 @@ page one.html sebays -o one.html
 page three.html sebays dnn going --out three.html
 page dnn/report.html dnn
 cp dnn/report.html short.html
+# A run that kept no rows for validation.
+cp -r dnn unjudged && sed -i 's/, "val_[a-z]*": [0-9.]*//g' unjudged/metrics.jsonl
+page unjudged.html unjudged -o unjudged.html
+page both.html unjudged dnn -o both.html
 
 refused 2 'sebays report: dnn/results.json is a file of the run; give the page another name' \
     report sebays dnn -o dnn/results.json
@@ -74,7 +78,7 @@ echo '{"method": 3}' >other/results.json
 refused 1 'sebays report: other/results.json: method: want a string, have a number' report other
 refused 1 'sebays report: cannot create nono/x.html: No such file or directory' report dnn -o nono/x.html
 
-pages='one.html three.html short.html hostile.html'
+pages='one.html three.html short.html unjudged.html both.html hostile.html'
 if command -v python3 >/dev/null; then
     # shellcheck disable=SC2086 # a list of words
     python3 "$here/sound.py" $pages || failed=1
