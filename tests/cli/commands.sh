@@ -100,9 +100,17 @@ refused 2 'sebays data corrupt: nothing to write; want --out DIR or --sheet FILE
 
 "$sebays" >out 2>err
 [ $? -eq 2 ] && grep -q '^usage: ' err || fault 'sebays alone does not print its usage'
+"$sebays" --help >want
+"$sebays" help >out && cmp out want || fault "help: $(cat out)"
+"$sebays" train --help >want
+"$sebays" help train >out && cmp out want || fault "help train: $(cat out)"
+refused 2 "sebays: there is no command 'nono'; see 'sebays --help'" help nono
 if [ -w /dev/full ]; then
     "$sebays" options >/dev/full 2>err
     [ $? -eq 1 ] || fault 'a full disk goes unnoticed'
+    "$sebays" --help >/dev/full 2>err
+    { [ $? -eq 1 ] && [ "$(cat err)" = 'sebays: cannot write to standard output' ]; } ||
+        fault "help, on a full disk: $(cat err)"
 else
     echo 'NOT TESTED: writing to a full disk, there is no /dev/full'
 fi
