@@ -198,7 +198,7 @@ static sb_status parse(struct sb_st *st, const unsigned char *bytes, size_t size
     if (length > SB_ST_HEADER_BYTES)
         return sb_fail(
             SB_EFORMAT,
-            "%s is no model file: it would begin with a header of %llu bytes, and "
+            "%s: this is no model file: it would begin with a header of %llu bytes, and "
             "at most %d work",
             st->path, (unsigned long long)length, SB_ST_HEADER_BYTES);
     bytes += LENGTH_BYTES;

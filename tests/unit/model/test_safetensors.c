@@ -246,11 +246,11 @@ static void bad_lengths_are_refused(void **state)
     file[3] = 255;
     assert_malformed(
         file, size,
-        "m is no model file: it would begin with a header of 4278190082 bytes, "
+        "m: this is no model file: it would begin with a header of 4278190082 bytes, "
         "and at most 100000000 work");
     memset(file, 255, 8);
     assert_malformed(file, size,
-                     "m is no model file: it would begin with a header of "
+                     "m: this is no model file: it would begin with a header of "
                      "18446744073709551615 bytes, and at most 100000000 work");
 }
 
