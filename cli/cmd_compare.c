@@ -1,12 +1,56 @@
-/* sebays compare - the paper's table for some runs. */
+/* sebays compare - the paper's table for some runs.
+ *
+ * A shell's pattern also finds runs that are still in training and directories of sweeps:
+ * they are named and left out, and the table of the others is printed. The status says so.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
 #include "cli.h"
+
+/* Whether the run can be compared; says why not. */
+static bool compares(const char *path)
+{
+    char *text;
+    if (sebays_compare(&path, 1, "text", &text) == SEBAYS_OK) {
+        sebays_text_free(text);
+        return true;
+    }
+    fprintf(stderr, "sebays compare: left out: %s\n", sebays_message());
+    return false;
+}
+
+/* The table of those that can be compared, after a failure with all of them. */
+static int run_some(const struct cli_args *args, const char *format)
+{
+    const char **path = malloc(args->operand_count * sizeof *path);
+    size_t count = 0;
+    if (!path)
+        return fprintf(stderr, "sebays compare: no memory for the runs\n"), CLI_FAILED;
+    for (size_t i = 0; i < args->operand_count; i++)
+        if (compares(args->operands[i]))
+            path[count++] = args->operands[i];
+    char *text;
+    int code = CLI_FAILED;
+    sebays_status st = count > 0 ? sebays_compare(path, count, format, &text) : SEBAYS_OK;
+    if (st != SEBAYS_OK)
+        code = cli_fail("compare", st);
+    else if (count == 0)
+        fprintf(stderr, "sebays compare: no run is left to compare\n");
+    else
+        (void)cli_print("compare", text);
+    free(path);
+    return code;
+}
 
 static int run(const struct cli_args *args)
 {
     char *text;
-    sebays_status st = sebays_compare(args->operands, args->operand_count,
-                                      args->format ? args->format : "text", &text);
-    return st == SEBAYS_OK ? cli_print("compare", text) : cli_fail("compare", st);
+    const char *format = args->format ? args->format : "text";
+    sebays_status st = sebays_compare(args->operands, args->operand_count, format, &text);
+    if (st == SEBAYS_OK)
+        return cli_print("compare", text);
+    return args->operand_count == 1 ? cli_fail("compare", st) : run_some(args, format);
 }
 
 const struct cli_command cli_cmd_compare = {
@@ -25,6 +69,7 @@ const struct cli_command cli_cmd_compare = {
         "The best of a column is marked. Runs that differ in train.seed only are one "
         "row\n"
         "with mean and standard deviation; each data set has a table of its own.\n"
+        "What is no finished run is named and left out; the exit status is then 1.\n"
         "\n"
         "  --format NAME   text (the default), markdown, latex, csv or json\n"
         "\n"

@@ -56,6 +56,8 @@ const struct cli_command cli_cmd_eval = {
         "their definitions, and merges them into RUN/results.json.\n"
         "\n"
         "  --test PATH               another test set than the recipe's\n"
+        "                            (into other_tests of results.json: report and\n"
+        "                            compare stay with the recipe's)\n"
         "  --ood NAME=PATH           a data set of another kind (out of distribution);\n"
         "                            images are made to fit; may be repeated\n"
         "  --corrupt generate        19 corruptions at 5 severities of the test images\n"

@@ -9,8 +9,8 @@ static bool read_options(const struct cli_args *args, struct sebays_export_optio
 {
     if (!args->format)
         fprintf(stderr,
-                "sebays export: say what as, with --format safetensors-dense, npz "
-                "or onnx\n");
+                "sebays export: say which format, with --format safetensors-dense, "
+                "npz or onnx\n");
     else if (!args->out)
         fprintf(stderr, "sebays export: say where to, with --out FILE\n");
     else if (!args->member || cli_read_member("export", args->member, &o->first_member))

@@ -37,10 +37,14 @@ static const struct cli_command *find(const struct cli_command *const *table, si
     return *table;
 }
 
-/* What was printed must have arrived. */
+/* What was printed must have arrived; a command that fails has said why. */
 static int finish(int code)
 {
-    return fflush(stdout) == 0 && !ferror(stdout) ? code : CLI_FAILED;
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return code;
+    if (code == CLI_OK)
+        fprintf(stderr, "sebays: cannot write to standard output\n");
+    return CLI_FAILED;
 }
 
 static bool is_help(const char *arg)
@@ -78,13 +82,25 @@ static int run_part(const struct cli_command *whole, int argc, char **argv)
     return CLI_USAGE;
 }
 
+/* "help COMMAND" is what many type for "COMMAND --help". */
+static void swap_help(char **argv)
+{
+    static char help[] = "--help";
+    if (strcmp(argv[1], "help") != 0)
+        return;
+    argv[1] = argv[2];
+    argv[2] = help;
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 2) {
         print_help(stderr);
         return CLI_USAGE;
     }
-    if (is_help(argv[1])) {
+    if (argc == 3)
+        swap_help(argv);
+    if (is_help(argv[1]) || (argc == 2 && strcmp(argv[1], "help") == 0)) {
         print_help(stdout);
         return finish(CLI_OK);
     }

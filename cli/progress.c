@@ -59,7 +59,7 @@ static void format_fields(const struct sebays_progress *r, char field[FIELDS][FI
     if (r->bytes)
         format_bytes(r, field);
     else if (r->rate > 0)
-        snprintf(field[RATE], FIELD, "%.0f images/s", r->rate);
+        snprintf(field[RATE], FIELD, "%.0f examples/s", r->rate);
     if (!isnan(r->loss))
         snprintf(field[LOSS], FIELD, "loss %.4g", r->loss);
     if (!isnan(r->accuracy))

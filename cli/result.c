@@ -64,7 +64,8 @@ void cli_result_print(const struct sebays_result *r, uint32_t first, const char 
         printf("there is no test part: nothing was kept to judge the model by\n");
     else
         print_figures(r, first);
-    printf("density %.4f, %.1f s of training, %.0f images/s\n", sebays_result_density(r),
-           sebays_result_seconds(r), sebays_result_images_per_second(r));
+    printf("density %.4f, %.1f s of training, %.0f examples/s\n",
+           sebays_result_density(r), sebays_result_seconds(r),
+           sebays_result_images_per_second(r));
     printf("files in %s\n", out);
 }

@@ -18,9 +18,12 @@ static int fail(const char *what)
 /* Fills x[n] from standard input; whether there were that many numbers. */
 static int read_example(float *x, size_t n)
 {
-    while (n > 0 && scanf("%f", x++) == 1)
-        n--;
-    return n == 0;
+    size_t have = 0;
+    while (have < n && scanf("%f", &x[have]) == 1)
+        have++;
+    if (have < n && (have > 0 || !feof(stdin)))
+        fprintf(stderr, "predict: the last example has %zu numbers; want %zu\n", have, n);
+    return have == n;
 }
 
 int main(int argc, char **argv)

@@ -16,8 +16,8 @@ static int fail(const char *what)
 static bool tell(void *context, const struct sebays_progress *p)
 {
     (void)context;
-    fprintf(stderr, "%s, epoch %u of %u: %.0f images a second\n", p->phase, p->epoch + 1,
-            p->epochs, p->rate);
+    fprintf(stderr, "%s, epoch %u of %u: %.0f examples a second\n", p->phase,
+            p->epoch + 1, p->epochs, p->rate);
     return true;
 }
 

@@ -243,7 +243,8 @@ sebays_status sebays_forecast(const struct sebays_recipe *recipe,
 
 /* What is evaluated besides the test set, and how. Zeroed is a good start. */
 struct sebays_eval_options {
-    const char *test; /* another test set, by path or name; NULL: the recipe's */
+    const char *test; /* another test set, by path or name, whose figures stand apart in
+                         results.json (other_tests); NULL: the recipe's */
     const char *const
         *ood; /* [oods] "NAME=PATH", or a known name: sets unlike the test */
     size_t oods;

@@ -121,6 +121,10 @@ class Model:
         if getattr(self, "_handle", None):
             self.close()
 
+    def __reduce__(self):
+        raise TypeError("a Model cannot be pickled or copied; send the path of its run and open "
+                        "that there, or fork, or pickle a SeBaySClassifier or SeBaySRegressor")
+
     @contextmanager
     def _predictor(self, max_batch):
         """A predictor serves one thread at a time: takes an idle one, or makes another."""

@@ -29,7 +29,7 @@ def describe(p, width=None):
     if p.total:
         parts.append((6, f"{100 * p.done // p.total} %"))
     if p.rate:
-        parts.append((7, f"{p.rate:.0f} images/s"))
+        parts.append((7, f"{p.rate:.0f} examples/s"))
     if p.loss is not None:
         parts.append((5, f"loss {p.loss:.4g}"))
     if p.accuracy is not None:

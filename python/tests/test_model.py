@@ -1,9 +1,11 @@
 import json
 import os
 import pathlib
+import pickle
 import subprocess
 import threading
 import unittest
+from copy import deepcopy
 
 import numpy as np
 
@@ -202,6 +204,12 @@ class Life(unittest.TestCase):
             np.testing.assert_array_equal(a.predict_proba(x), b.predict_proba(x))
         with self.assertRaises(sebays.FormatError):
             sebays.Model(data[:100])
+
+    def test_no_pickles(self):
+        with table_run().model() as model:
+            for copy in pickle.dumps, deepcopy:
+                with self.assertRaisesRegex(TypeError, "send the path of its run"):
+                    copy(model)
 
     def test_closed(self):
         model = table_run().model()

@@ -113,7 +113,7 @@ class Shown(unittest.TestCase):
         full = report(member=0, members=3, epoch=1, epochs=4, rate=123.4, seconds_left=3725.0,
                       loss=0.51234, accuracy=0.875)
         self.assertEqual(_progress.describe(full),
-                         "explore  member 1/3  epoch 2/4  25 %  123 images/s  loss 0.5123  "
+                         "explore  member 1/3  epoch 2/4  25 %  123 examples/s  loss 0.5123  "
                          "val 87.50 %  1:02:05 left")
         self.assertEqual(_progress.describe(full, 60), "explore  member 1/3  epoch 2/4  "
                          "val 87.50 %  1:02:05 left")

@@ -8,20 +8,36 @@
 #include <sys/stat.h>
 
 #include "api/need.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "kernels/kernels.h"
 #include "model/inspect.h"
 #include "predict/kept.h"
 
+static sb_status no_model(const char *path)
+{
+    char recipe[SB_MODEL_PATH];
+    int n = snprintf(recipe, sizeof recipe, "%s/recipe.ini", path);
+    if (n >= 0 && n < SB_MODEL_PATH && sb_file_exists(recipe))
+        return sb_fail(SB_EIO,
+                       "%s has no model.safetensors: its training has not ended; go on "
+                       "with: sebays train %s/recipe.ini --out %s --resume",
+                       path, path, path);
+    return sb_fail(SB_EIO,
+                   "%s has no model.safetensors; want a model file, or a directory that "
+                   "'sebays train' made",
+                   path);
+}
+
 sb_status sb_model_find(const char *path, char out[SB_MODEL_PATH])
 {
     struct stat s;
-    int n = snprintf(out, SB_MODEL_PATH, "%s", path);
-    if (stat(path, &s) == 0 && S_ISDIR(s.st_mode))
-        n = snprintf(out, SB_MODEL_PATH, "%s/model.safetensors", path);
-    return n >= 0 && n < SB_MODEL_PATH
-               ? SB_OK
-               : sb_fail(SB_EARG, "a path of more than %d bytes", SB_MODEL_PATH);
+    bool directory = stat(path, &s) == 0 && S_ISDIR(s.st_mode);
+    int n =
+        snprintf(out, SB_MODEL_PATH, "%s%s", path, directory ? "/model.safetensors" : "");
+    if (n < 0 || n >= SB_MODEL_PATH)
+        return sb_fail(SB_EARG, "a path of more than %d bytes", SB_MODEL_PATH);
+    return !directory || sb_file_exists(out) ? SB_OK : no_model(path);
 }
 
 /* Lines in one text: counted first, then copied. */

@@ -89,7 +89,7 @@ sb_status sb_progress_update(struct sb_progress *p, uint64_t done)
 
 sb_status sb_progress_end(struct sb_progress *p)
 {
-    if (!listened_to(p))
+    if (!listened_to(p) || !p->now.phase) /* nothing ever began */
         return SB_OK;
     p->now.ended = true;
     return report(p, clock_now(p));

@@ -239,10 +239,15 @@ static sb_status not_found(const char *name, const char *const *dirs, size_t ndi
         used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", dirs[i],
                                  i + 1 < ndirs ? ", " : " or ");
     const struct sb_catalogue_row *row = sb_catalogue_find(name);
-    return sb_fail(SB_EIO, "there is no data set %s in %s%s; %s%s%sgive %s", name, list,
-                   debian_directory, row ? "get it with 'sebays data fetch " : "",
-                   row ? row->name : "", row ? "', or " : "",
-                   row ? "its path" : "its path, or the directory that has it");
+    if (row)
+        return sb_fail(SB_EIO,
+                       "there is no data set %s in %s%s; get it with 'sebays data fetch "
+                       "%s', or give its path",
+                       name, list, debian_directory, row->name);
+    return sb_fail(SB_EIO,
+                   "there is no file %s, and no data set of that name in %s%s; give its "
+                   "path, or the directory that has it",
+                   name, list, debian_directory);
 }
 
 sb_status sb_data_find(const char *name_or_path, const char *const *dirs, size_t ndirs,

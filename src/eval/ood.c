@@ -239,7 +239,10 @@ sb_status sb_eval_ood(struct sb_eval *a)
     if (json_array_size(w.list) > 0)
         sb_eval_put(a, a->sections, "ood", json_incref(w.list));
     else
-        sb_text_add(&a->table, "  none was found\n");
+        sb_text_add(&a->table,
+                    "  no set that is known to go with %s was found; name one with --ood "
+                    "NAME=PATH\n",
+                    a->o->config->data.set);
     sb_free(w.in[0]);
     json_decref(w.list);
     return st;

@@ -14,29 +14,56 @@ static sb_status read_results(const char *path, json_t **out)
     return st;
 }
 
-/* Old sections that belong with the new ones: of the same way of sampling. */
-static json_t *old_sections(json_t *results, const char *sampling)
+/* Whether training judged the ensemble on a test part of its own. */
+static bool judged(const json_t *results)
 {
-    json_t *old = json_object_get(results, "evaluation");
+    const char *key;
+    json_t *value;
+    json_object_foreach(json_object_get(results, "ensemble"), key,
+                        value) if (json_is_number(value)) return true;
+    return false;
+}
+
+/* The object that this evaluation becomes a member of, borrowed, and under which key. The
+ * figures on another test set stay apart, so that those of the run are on the test set that
+ * its recipe names. */
+static json_t *place_of(const struct sb_eval *a, json_t *results, const char **key)
+{
+    *key = "evaluation";
+    if (!a->o->test || !judged(results))
+        return results;
+    *key = a->test.data->path;
+    json_t *others = json_object_get(results, "other_tests");
+    if (json_is_object(others))
+        return others;
+    others = json_object();
+    return json_object_set_new(results, "other_tests", others) == 0 ? others : NULL;
+}
+
+/* Old sections that belong with the new ones: of the same way of sampling. */
+static json_t *old_sections(const json_t *old, const char *sampling)
+{
     const char *how = json_string_value(json_object_get(old, "sampling"));
-    return how && strcmp(how, sampling) == 0 ? json_incref(old) : json_object();
+    return how && strcmp(how, sampling) == 0 ? json_deep_copy(old) : json_object();
 }
 
 sb_status sb_eval_write(struct sb_eval *a)
 {
     char path[SB_RUN_PATH], sampling[32], *text = NULL;
-    json_t *results = NULL, *all = NULL;
+    const char *key = NULL;
+    json_t *results = NULL, *place, *all = NULL;
     sb_eval_sampling(a, sampling);
     sb_status st = sb_run_path(a->o->run, "results.json", path);
     if (st == SB_OK)
         st = read_results(path, &results);
     if (st != SB_OK)
         goto done;
-    all = old_sections(results, sampling);
-    bool ok = all && !a->failed && json_object_update(all, a->sections) == 0 &&
+    place = place_of(a, results, &key);
+    all = old_sections(json_object_get(place, key), sampling);
+    bool ok = place && all && !a->failed && json_object_update(all, a->sections) == 0 &&
               json_object_set_new(all, "sampling", json_string(sampling)) == 0 &&
               json_object_set_new(all, "definitions", sb_eval_definitions(a)) == 0 &&
-              json_object_set(results, "evaluation", all) == 0;
+              json_object_set(place, key, all) == 0;
     st = ok ? sb_json_write(results, true, &text)
             : sb_fail(SB_ENOMEM, "no memory for %s", path);
     if (st == SB_OK)

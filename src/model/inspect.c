@@ -189,8 +189,14 @@ static void say_summary(const struct lines *to, const struct sb_model *m,
         active += l[i].active;
         all += l[i].all;
     }
-    say(to, "network   %s, images %u x %u x %u, %u %s", o->arch, o->channels, o->height,
-        o->width, o->targets > 0 ? o->targets : o->classes,
+    char takes[64];
+    if (o->height == 1 && o->width == 1)
+        snprintf(takes, sizeof takes, "%u features", o->channels);
+    else
+        snprintf(takes, sizeof takes, "images %u x %u x %u", o->channels, o->height,
+                 o->width);
+    say(to, "network   %s, %s, %u %s", o->arch, takes,
+        o->targets > 0 ? o->targets : o->classes,
         o->targets == 1  ? "target"
         : o->targets > 1 ? "targets"
                          : "classes");

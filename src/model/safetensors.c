@@ -196,8 +196,11 @@ static sb_status parse(struct sb_st *st, const unsigned char *bytes, size_t size
     uint64_t length;
     memcpy(&length, bytes, sizeof length);
     if (length > SB_ST_HEADER_BYTES)
-        return sb_fail(SB_EFORMAT, "%s: a header of %llu bytes; at most %d work",
-                       st->path, (unsigned long long)length, SB_ST_HEADER_BYTES);
+        return sb_fail(
+            SB_EFORMAT,
+            "%s: this is no model file: it would begin with a header of %llu bytes, and "
+            "at most %d work",
+            st->path, (unsigned long long)length, SB_ST_HEADER_BYTES);
     bytes += LENGTH_BYTES;
     size -= LENGTH_BYTES;
     if (length > size)

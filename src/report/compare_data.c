@@ -30,7 +30,7 @@ static void add_names(struct sb_text *t)
         sb_text_add(t, ",%s,%s_sd", sb_figure_name(f), sb_figure_name(f));
     for (int f = 0; f < SB_FIGURE_SCORES; f++)
         sb_text_add(t, ",paper_%s", sb_figure_name(f));
-    sb_text_add(t, ",paper_cost");
+    sb_text_add(t, ",paper_cost,run");
     sb_text_add(t, "\r\n");
 }
 
@@ -54,6 +54,8 @@ sb_status sb_compare_csv(const struct sb_compare *c, char **out)
         for (int f = 0; f < SB_FIGURE_SCORES; f++)
             add_number(&t, r->paper ? sb_figure_of_paper(r->paper, f) : NAN);
         add_number(&t, r->paper ? sb_paper_cost(r->paper) : NAN);
+        sb_text_add(&t, ",");
+        add_quoted(&t, r->first->path);
         sb_text_add(&t, "\r\n");
     }
     return sb_text_take(&t, out);
@@ -84,8 +86,9 @@ static json_t *row_json(const struct sb_compare_row *r)
 {
     const struct sb_config *c = &r->first->recipe.config;
     char method[SB_CONFIG_NAME + 8];
-    return json_pack("{s:o, s:o, s:o, s:I, s:o, s:I, s:o, s:o}", "data",
-                     sb_report_string(c->data.set), "arch",
+    return json_pack("{s:o, s:o, s:o, s:o, s:I, s:o, s:I, s:o, s:o}", "data",
+                     sb_report_string(c->data.set), "run",
+                     sb_report_string(r->first->path), "arch",
                      sb_report_string(c->model.arch), "method",
                      sb_report_string(sb_compare_method(r, method)), "members",
                      (json_int_t)sb_compare_members(r), "sparsity",

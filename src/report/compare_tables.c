@@ -6,7 +6,8 @@
  *     Markdown   **96.21 ± 0.05**
  *     LaTeX      \textbf{96.21 $\pm$ 0.05}
  *
- * A column that is empty throughout is left out. Names come from recipes, that is from
+ * A column that is empty throughout is left out, and so are the runs' paths where each row has
+ * its own method, architecture, members and sparsity. Names come from recipes, that is from
  * anywhere: they are escaped, and control characters do not pass.
  */
 #include <math.h>
@@ -18,6 +19,7 @@
 #include "report/compare.h"
 
 enum column {
+    RUN, /* where rows would look alike without it */
     METHOD,
     ARCH,
     MEMBERS,
@@ -135,7 +137,7 @@ static void put_paper(const struct sb_paper_row *p, char out[CELL])
 
 static void put_names(char cell[COLUMNS][CELL])
 {
-    static const char *const names[] = {"method", "arch", "M", "S", "seeds"};
+    static const char *const names[] = {"run", "method", "arch", "M", "S", "seeds"};
     static const char *const other[SB_FIGURES] = {
         [SB_FIGURE_SECONDS] = "time", [SB_FIGURE_RUNS] = "runs"};
     for (int i = 0; i < FIGURE; i++)
@@ -150,6 +152,9 @@ static void put_row(enum sb_compare_format format, const struct sb_compare_row *
 {
     const struct sb_config *c = &r->first->recipe.config;
     char method[SB_CONFIG_NAME + 8];
+    char path[CELL];
+    snprintf(path, sizeof path, "%s%s", r->first->path, r->runs > 1 ? ", ..." : "");
+    put_name(format, path, cell[RUN]);
     put_name(format, sb_compare_method(r, method), cell[METHOD]);
     put_name(format, c->model.arch, cell[ARCH]);
     snprintf(cell[MEMBERS], CELL, "%u", sb_compare_members(r));
@@ -171,6 +176,20 @@ static size_t width_of(const char *text)
     return n;
 }
 
+/* Whether two rows differ in nothing that a table shows of recipes. */
+static bool rows_alike(const struct table *t)
+{
+    for (size_t a = 1; a <= t->rows; a++)
+        for (size_t b = 1; b < a; b++) {
+            int k = METHOD;
+            while (k <= SPARSITY && strcmp(t->cell[a][k], t->cell[b][k]) == 0)
+                k++;
+            if (k > SPARSITY)
+                return true;
+        }
+    return false;
+}
+
 static sb_status fill(struct table *t, const struct sb_compare *c, size_t number)
 {
     t->cell = sb_calloc(c->rows + 1, sizeof *t->cell);
@@ -188,6 +207,7 @@ static sb_status fill(struct table *t, const struct sb_compare *c, size_t number
             if (i > 0 && strcmp(cell, "-") != 0 && (k != RUNS || strcmp(cell, "1") != 0))
                 t->shown[k] = true;
         }
+    t->shown[RUN] = rows_alike(t);
     return SB_OK;
 }
 
@@ -202,12 +222,13 @@ static void add_row(struct sb_text *to, const struct table *t, size_t row)
                                       [SB_COMPARE_MARKDOWN] = " |\n",
                                       [SB_COMPARE_LATEX] = " \\\\\n"};
     sb_text_add(to, "%s", begin[t->format]);
-    for (int k = 0; k < COLUMNS; k++) {
+    const int first = t->shown[RUN] ? RUN : METHOD;
+    for (int k = first; k < COLUMNS; k++) {
         const char *cell = t->cell[row][k];
         int pad = (int)(t->width[k] - width_of(cell));
         if (!t->shown[k])
             continue;
-        sb_text_add(to, "%s", k > 0 ? between[t->format] : "");
+        sb_text_add(to, "%s", k > first ? between[t->format] : "");
         if (k <= ARCH)
             sb_text_add(to, "%s%*s", cell, pad, "");
         else

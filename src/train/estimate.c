@@ -107,7 +107,8 @@ static void print_stages(FILE *f, const struct sb_trainer *t, double dense,
             "run%s, %llu steps\n",
             flops / dense, s->dense_epochs, s->trainings, s->trainings == 1 ? "" : "s",
             (unsigned long long)s->total_steps);
-    fprintf(f, "time on %d threads    about ", t->env->threads);
+    fprintf(f, "time on %d thread%s    about ", t->env->threads,
+            t->env->threads == 1 ? " " : "s");
     sb_measure_print_time(f, seconds);
     double busy = 0.0;
     for (int k = 0; k < SB_STAGE_SUPPORTS; k++)

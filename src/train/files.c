@@ -189,6 +189,10 @@ static sb_status resume(struct sb_trainer *t)
                      (unsigned long long)t->at.stage + 1, t->schedule.stages,
                      sb_trainer_stage(t)->name, (unsigned long long)t->at.epoch + 1,
                      (unsigned long long)t->at.batch + 1);
+    else
+        sb_log_write(t->env->log, SB_LOG_INFO,
+                     "%s has been trained to its end; nothing is left to do",
+                     t->options->out);
     st = sb_together_check_position(t);
     return st == SB_OK && sb_together_writes(t) ? sb_trainer_cut_records(t) : st;
 }

@@ -38,10 +38,12 @@ sb_status sb_results_keep(const char *path, json_t *results)
 {
     json_t *old;
     sb_status st = sb_results_open(path, &old);
-    json_t *evaluation = json_object_get(old, "evaluation");
-    if (st == SB_OK && evaluation &&
-        json_object_set(results, "evaluation", evaluation) != 0)
-        st = sb_fail(SB_ENOMEM, "no memory for %s", path);
+    static const char *const kept[] = {"evaluation", "other_tests"};
+    for (size_t i = 0; i < sizeof kept / sizeof *kept && st == SB_OK; i++) {
+        json_t *section = json_object_get(old, kept[i]);
+        if (section && json_object_set(results, kept[i], section) != 0)
+            st = sb_fail(SB_ENOMEM, "no memory for %s", path);
+    }
     json_decref(old);
     return st;
 }

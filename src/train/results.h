@@ -13,7 +13,7 @@ sb_status sb_run_path(const char *run, const char *name, char out[SB_RUN_PATH]);
 /* Parses path, an object; NULL and SB_OK if there is no such file. The caller owns *out. */
 sb_status sb_results_open(const char *path, json_t **out);
 
-/* Gives results the evaluation that path has: the model of a run that is taken up again
+/* Gives results the evaluations that path has: the model of a run that is taken up again
  * after its end is the same. */
 sb_status sb_results_keep(const char *path, json_t *results);
 

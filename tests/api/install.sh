@@ -34,7 +34,7 @@ try 'install' cmake --install "$build" --prefix "$prefix"
 try 'staged install' env DESTDIR="$work/stage" cmake --install "$build" --prefix /usr
 [ -x stage/usr/bin/sebays ] || fault 'DESTDIR is ignored'
 for name in sebays sebays.h libsebays.so libsebays.a sebays.pc sebays-config.cmake \
-    sebays-config-version.cmake quickstart.ini LICENSE README.md predict.c; do
+    sebays-config-version.cmake quickstart.ini LICENSE README.md cluster.md predict.c; do
     [ -n "$(find_file "$name")" ] || fault "$name is not installed"
 done
 shared=$(find_file libsebays.so) static=$(find_file libsebays.a) header=$(find_file sebays.h)

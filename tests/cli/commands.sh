@@ -65,7 +65,7 @@ refused 2 'sebays recipe: train.batch = x: want a whole number in [1, 65536]' \
 mkdir set
 refused 1 'sebays train: there is no data set at ./none' \
     train good.ini --set data.set=./none --out run
-refused 1 'sebays train: there is no data set nono in data, /nowhere/sebays or /usr/share/datasets; give its path, or the directory that has it' \
+refused 1 'sebays train: there is no file nono, and no data set of that name in data, /nowhere/sebays or /usr/share/datasets; give its path, or the directory that has it' \
     train good.ini --set data.set=nono --out run
 printf '\000\000\010\003\000\000\000\002\000\000\000\004\000\000\000\004123' >set/train-images-idx3-ubyte
 printf '\000\000\010\001\000\000\000\002\000\001' >set/train-labels-idx1-ubyte
@@ -100,9 +100,17 @@ refused 2 'sebays data corrupt: nothing to write; want --out DIR or --sheet FILE
 
 "$sebays" >out 2>err
 [ $? -eq 2 ] && grep -q '^usage: ' err || fault 'sebays alone does not print its usage'
+"$sebays" --help >want
+"$sebays" help >out && cmp out want || fault "help: $(cat out)"
+"$sebays" train --help >want
+"$sebays" help train >out && cmp out want || fault "help train: $(cat out)"
+refused 2 "sebays: there is no command 'nono'; see 'sebays --help'" help nono
 if [ -w /dev/full ]; then
     "$sebays" options >/dev/full 2>err
     [ $? -eq 1 ] || fault 'a full disk goes unnoticed'
+    "$sebays" --help >/dev/full 2>err
+    { [ $? -eq 1 ] && [ "$(cat err)" = 'sebays: cannot write to standard output' ]; } ||
+        fault "help, on a full disk: $(cat err)"
 else
     echo 'NOT TESTED: writing to a full disk, there is no /dev/full'
 fi

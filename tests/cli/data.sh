@@ -62,7 +62,7 @@ has 'split      test'
 refused 1 'sebays data info: there is no tested/train-images-idx3-ubyte or .gz: tested has no train split' \
     data info tested --split train
 refused 2 'sebays data info: --split all: want train or test' data info digits --split all
-refused 1 'sebays data info: there is no data set nono in data, '"$work"'/share/sebays or /usr/share/datasets; give its path, or the directory that has it' \
+refused 1 'sebays data info: there is no file nono, and no data set of that name in data, '"$work"'/share/sebays or /usr/share/datasets; give its path, or the directory that has it' \
     data info nono
 refused 1 "sebays data info: there is no data set cifar10 in data, $work/share/sebays or /usr/share/datasets; get it with 'sebays data fetch cifar10', or give its path" \
     data info cifar10

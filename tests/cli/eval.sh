@@ -128,6 +128,23 @@ cmp "$dir/said" "$dir/said3" || fail "3 threads print other figures than 1"
 want '(e["attack"][0]["kind"], e["attack"][0]["steps"])' "('pgd', 3)"
 want 'len(e["corruption"]["sets"])' "$sets"
 
+# Figures on another test set stand apart: the run's own, and all tables of it, stay.
+"$sebays" compare "$dir/run" > "$dir/before"
+python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["evaluation"])' \
+    "$dir/run/results.json" > "$dir/own"
+mkdir "$dir/few"
+cut_set "$dir/few" t10k 20 '\024'
+"$sebays" eval "$dir/run" --test "$dir/few" --quiet > "$dir/said"
+grep -q "20 examples of $dir/few" "$dir/said" || fail "--test is not what was judged"
+"$sebays" compare "$dir/run" > "$dir/after"
+cmp "$dir/before" "$dir/after" || fail "--test changed the run's own figures"
+python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["evaluation"])' \
+    "$dir/run/results.json" | cmp - "$dir/own" || fail "--test changed the evaluation"
+want '[(k.split("/")[-1], v["test"]["n"], v["sampling"]) for k, v in r["other_tests"].items()]' \
+    "[('few', 20, 'draw')]"
+"$sebays" train "$dir/small.ini" --out "$dir/run" --resume --quiet > /dev/null
+want 'list(r["other_tests"].values())[0]["test"]["n"]' 20
+
 # Corrupted files give what generating them gives.
 "$sebays" data corrupt "$dir/fashion" --kind "$kinds" --out "$dir/c" --quiet > /dev/null
 "$sebays" eval "$dir/run" --corrupt "$dir/c" --quiet > /dev/null

@@ -60,7 +60,7 @@ grep -q '^export  100 %' err || fault "progress said '$(cat err)'"
 
 # ---- refusals: the file that was there stays ----
 sum=$(cksum c)
-refused 2 'sebays export: say what as, with --format safetensors-dense, npz or onnx' \
+refused 2 'sebays export: say which format, with --format safetensors-dense, npz or onnx' \
     export run --out c
 refused 2 'sebays export: say where to, with --out FILE' export run --format npz
 refused 2 'sebays export: want a MODEL|RUN; see '\''sebays export --help'\' \
@@ -87,7 +87,7 @@ refused 2 'sebays export: link is the model itself; give the export another name
 refused 1 'sebays export: cannot read none: No such file or directory' \
     export none --format npz --out c
 mkdir empty
-refused 1 'sebays export: cannot read empty/model.safetensors: No such file or directory' \
+refused 1 "sebays export: empty has no model.safetensors; want a model file, or a directory that 'sebays train' made" \
     export empty --format npz --out c
 refused 1 'sebays export: cannot create nowhere/c: No such file or directory' \
     export run --format npz --out nowhere/c --quiet

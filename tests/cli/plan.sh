@@ -53,7 +53,7 @@ if command -v taskset >/dev/null && [ -d /usr/share/datasets/fashion-mnist ]; th
     wait $other 2>/dev/null
     grep -q '^the machine was busy: a thread waited [0-9]* % of the measured time' out ||
         fault 'plan does not say that the machine was busy'
-    grep -q '^time on 1 threads    about [0-9.]* days' out || fault "plan: $(grep '^time' out)"
+    grep -q '^time on 1 thread     about [0-9.]* days' out || fault "plan: $(grep '^time' out)"
 else
     echo 'NOT TESTED: plan on a busy machine (taskset and Fashion-MNIST)'
 fi

@@ -251,6 +251,10 @@ same again.csv all.csv 'a refused prediction changed something'
 refused 1 'sebays predict: there is no data set at ./none.csv' predict flowers --input ./none.csv
 refused 1 'sebays predict: cannot read nowhere/model.safetensors: No such file or directory' \
     predict nowhere/model.safetensors --input flowers.csv
+mkdir begun
+cp flowers/recipe.ini begun
+refused 1 'sebays predict: begun has no model.safetensors: its training has not ended; go on with: sebays train begun/recipe.ini --out begun --resume' \
+    predict begun --input flowers.csv
 refused 2 'sebays predict: say what to predict with --input FILE, --input DIR, or --input - for standard input' \
     predict flowers
 refused 2 'sebays predict: --format xml: want csv, json or npy' \

@@ -168,7 +168,7 @@ static void the_line_fits(void **state)
     (void)state;
     char line[CLI_LINE];
     assert_line(&full, 200,
-                "exploit  member 2/3  epoch 1/2  50 %  8123 images/s  loss 0.3123  "
+                "exploit  member 2/3  epoch 1/2  50 %  8123 examples/s  loss 0.3123  "
                 "val 90.71 %  2:13 left");
     assert_line(&full, 80,
                 "exploit  member 2/3  epoch 1/2  50 %  loss 0.3123  val 90.71 %  "

@@ -4,9 +4,9 @@
     browser.py CHROMIUM REPORT.html [SCREENSHOTS]
 
 Checks, at the width of a desk and of a phone, light, dark and for print: no error on the
-console, nothing fetched, no canvas blank, the page not wider than the screen, every chart
-with its table, every link inside the page with its target. Prints what is wrong, one line
-each, and exits 1. With a directory as third argument it leaves screenshots there.
+console, nothing fetched, no canvas blank and no chart without a value, the page not
+wider than the screen, every chart with its table, every link inside the page with its target.
+Prints what is wrong, one line each, and exits 1. With a directory as third argument it leaves screenshots there.
 """
 import base64
 import json
@@ -31,6 +31,8 @@ PAGE = """(() => {
     unnamed: all.filter((c) => !c.getAttribute('aria-label')).length,
     charts: document.querySelectorAll('figure canvas').length,
     tables: document.querySelectorAll('figure table').length,
+    empty: [...document.querySelectorAll('figure')].filter((f) =>
+      f.querySelector('table') && !f.querySelector('tbody tr')).map((f) => f.innerText.slice(0, 40)),
     failed: [...document.querySelectorAll('.missing')].filter((p) =>
       p.textContent.startsWith('This section cannot')).map((p) => p.textContent),
     lost: [...document.querySelectorAll('a[href^="#"]')].filter((a) =>
@@ -100,7 +102,7 @@ def faults_of(page, events, name):
         yield f"{name}: {page['unnamed']} canvases have no name"
     if page["tables"] < page["charts"]:
         yield f"{name}: {page['charts']} charts have {page['tables']} tables"
-    for key in ("failed", "lost", "words"):
+    for key in ("empty", "failed", "lost", "words"):
         if page.get(key):
             yield f"{name}: {key}: {page[key]}"
     for event in events:

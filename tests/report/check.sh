@@ -25,6 +25,10 @@ page one.html sebays -o one.html
 page three.html sebays dnn going --out three.html
 page dnn/report.html dnn
 cp dnn/report.html short.html
+# A run that kept no rows for validation.
+cp -r dnn unjudged && sed -i 's/, "val_[a-z]*": [0-9.]*//g' unjudged/metrics.jsonl
+page unjudged.html unjudged -o unjudged.html
+page both.html unjudged dnn -o both.html
 
 refused 2 'sebays report: dnn/results.json is a file of the run; give the page another name' \
     report sebays dnn -o dnn/results.json
@@ -52,7 +56,19 @@ cp -r dnn other && sed -i 's/^seed = 1/seed = 2/' other/recipe.ini
     fault 'two seeds are not one row'
 
 refused 2 "sebays compare: going has no results.json: its training has not ended; go on with: sebays train going/recipe.ini --out going --resume" \
-    compare dnn going
+    compare going
+# A pattern's other directories are left out.
+mkdir nothing
+code=0
+"$sebays" compare sebays going nothing dnn >some 2>err || code=$?
+cmp some want && [ "$code" = 1 ] || fault "compare of some: exit code $code, '$(cat some)'"
+cat >left <<END
+sebays compare: left out: going has no results.json: its training has not ended; go on with: sebays train going/recipe.ini --out going --resume
+sebays compare: left out: nothing is no run directory, it has no recipe.ini; want one that 'sebays train' made
+END
+cmp err left || fault "compare of some says '$(cat err)'"
+refused 2 "sebays compare: there is no format 'html'; the nearest is 'text', of text, markdown, latex, csv and json" \
+    compare dnn sebays --format html
 refused 2 "sebays compare: nono is no run directory, it has no recipe.ini; want one that 'sebays train' made" \
     compare nono
 refused 2 "sebays compare: there is no format 'html'; the nearest is 'text', of text, markdown, latex, csv and json" \
@@ -62,7 +78,7 @@ echo '{"method": 3}' >other/results.json
 refused 1 'sebays report: other/results.json: method: want a string, have a number' report other
 refused 1 'sebays report: cannot create nono/x.html: No such file or directory' report dnn -o nono/x.html
 
-pages='one.html three.html short.html hostile.html'
+pages='one.html three.html short.html unjudged.html both.html hostile.html'
 if command -v python3 >/dev/null; then
     # shellcheck disable=SC2086 # a list of words
     python3 "$here/sound.py" $pages || failed=1

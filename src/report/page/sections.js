@@ -67,7 +67,8 @@ function againstBest(run) {
         return null;
     const words = gain > 0.005 ? "more accurate than" : gain < -0.005 ? "less accurate than" : "as accurate as";
     const amount = Math.abs(gain) > 0.005 ? fixed(Math.abs(gain), 2) + " points " : "";
-    return "The ensemble is " + amount + words + " its best member (member " + (best.index + 1) + "), and its nll is " +
+    return "The ensemble is " + amount + words + " its best member (member " + (best.index + 1) + "), " +
+        (gain > 0.005 && all.nll > best.scores.nll || gain < -0.005 && all.nll < best.scores.nll ? "but" : "and") + " its nll is " +
         fixed(Math.abs(all.nll - best.scores.nll), 4) + (all.nll <= best.scores.nll ? " lower." : " higher.");
 }
 
@@ -96,7 +97,7 @@ function cards(run) {
     if (isNumber(costOf(run)))
         list.push(card("Arithmetic of training", fixed(costOf(run), 2) + "\u00d7", null, costReading(run)));
     else
-        list.push(card("Time of training", duration(r.train_seconds), null, "at " + whole(r.images_per_second) + " images a second."));
+        list.push(card("Time of training", duration(r.train_seconds), null, "at " + whole(r.images_per_second) + " examples a second."));
     return el("div", {class: "cards"}, list);
 }
 
@@ -157,8 +158,11 @@ function comparison(rows) {
         const mine = rows.filter((row) => row.data === data);
         const shown = FIGURES.filter(([name]) => mine.some((row) => isNumber(row.figures[name].mean)));
         const seeds = mine.some((row) => row.runs > 1), paper = mine.some((row) => row.paper);
-        const head = ["method", "arch", "M", "S", ...(seeds ? ["seeds"] : []), ...shown.map(([name]) => HEADS[name] || name), ...(paper ? ["paper"] : [])];
-        const body = mine.map((row) => [row.method, row.arch, row.members, row.sparsity, ...(seeds ? [row.runs] : []),
+        const kind = (row) => [row.method, row.arch, row.members, row.sparsity].join("\n");
+        const named = new Set(mine.map(kind)).size < mine.length; // rows that would look alike
+        const nameOf = (row) => row.run.replace(/\/+$/, "").split("/").pop() + (row.runs > 1 ? ", \u2026" : "");
+        const head = [...(named ? ["run"] : []), "method", "arch", "M", "S", ...(seeds ? ["seeds"] : []), ...shown.map(([name]) => HEADS[name] || name), ...(paper ? ["paper"] : [])];
+        const body = mine.map((row) => [...(named ? [nameOf(row)] : []), row.method, row.arch, row.members, row.sparsity, ...(seeds ? [row.runs] : []),
             ...shown.map(([name, show]) => ({text: spreadText(row.figures[name], show), best: row.figures[name].best})), ...(paper ? [paperText(row.paper)] : [])]);
         return table(head, body, {caption: data + ", test set; " + (shown.some(([n]) => n === "acc") ? "acc" + (shown.some(([n]) => n === "cacc") ? " and cacc" : "") + " in %, " : "") + "cost in dense runs"});
     });
@@ -195,15 +199,16 @@ function training(runs) {
     const times = trained.map((run) => timeline(run.metrics)), single = trained.length === 1;
     const chart = (title, key, show, more, one) => lines(Object.assign({title, x: "epoch", y: "", show, steps: true, xMore: {min: 0, max: Math.max(...times.map((line) => line.phases[line.phases.length - 1].to))}, bands: single ? times[0].phases : [],
         series: trained.map((run, i) => ({name: single ? one || "validation" : run.name, points: curve(times[i], key)}))}, more));
-    const nll = chart("Validation negative log-likelihood", "val_nll", undefined, single && !curve(times[0], "val_rmse").length ? {title: "Loss",
-        series: [{name: "validation nll", points: curve(times[0], "val_nll")}, {name: "training cross-entropy", points: curve(times[0], "loss")}]} : {});
-    const note = single ? "Bands are the stages of training; those that leave a member have its number." : "Epochs of all stages, one after the other.";
+    const has = (key) => times.some((line) => curve(line, key).length), judged = has("val_nll");
+    const nll = !judged ? chart("Training loss", "loss", undefined, {}, "training loss") :
+        chart("Validation negative log-likelihood", "val_nll", undefined, single && !has("val_rmse") ? {title: "Loss",
+            series: [{name: "validation nll", points: curve(times[0], "val_nll")}, {name: "training cross-entropy", points: curve(times[0], "loss")}]} : {});
+    const note = (judged ? "" : "No examples were kept for validation. ") + (single ? "Bands are the stages of training; those that leave a member have its number." : "Epochs of all stages, one after the other.");
     const rate = chart("Learning rate", "lr", (y) => String(Number(y.toPrecision(3))), {yMore: {type: "logarithmic"}}, "learning rate");
-    const has = (key) => times.some((line) => curve(line, key).length);
     return [canDraw ? el("p", {class: "note"}, note) : null, el("div", {class: "grid"},
-        has("val_acc") || !has("val_rmse") ? chart("Validation accuracy", "val_acc", (y) => percent(y), {percent: true}) : null,
+        has("val_acc") ? chart("Validation accuracy", "val_acc", (y) => percent(y), {percent: true}) : null,
         has("val_rmse") ? chart("Validation root mean squared error", "val_rmse", significant) : null, nll,
-        has("val_ece") || !has("val_rmse") ? chart("Validation calibration error", "val_ece") : null, rate)];
+        has("val_ece") ? chart("Validation calibration error", "val_ece") : null, rate)];
 }
 
 /* ---- support ---- */

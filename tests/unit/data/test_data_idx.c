@@ -398,7 +398,8 @@ static void names_are_looked_up(void **state)
         assert_string_equal(out, FASHION);
     }
     refused(sb_data_find("other", dirs, 2, out, sizeof out), SB_EIO,
-            "there is no data set other in a, b or /usr/share/datasets; give its path, "
+            "there is no file other, and no data set of that name in a, b or "
+            "/usr/share/datasets; give its path, "
             "or the directory that has it");
     refused(sb_data_find("./other", dirs, 2, out, sizeof out), SB_EIO,
             "there is no data set at ./other");

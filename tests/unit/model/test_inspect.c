@@ -83,6 +83,19 @@ static void keep(void *context, const char *line)
     snprintf(text + length, sizeof text - length, "%s\n", line);
 }
 
+static void tables_have_features(void **state)
+{
+    (void)state;
+    struct sb_model m;
+    text[0] = '\0';
+    make(&m, true, 2);
+    m.info.channels = 4;
+    m.info.height = m.info.width = 1;
+    assert_int_equal(sb_inspect_model(&m, 1234, keep, NULL), SB_OK);
+    sb_model_fini(&m);
+    assert_int_equal(strncmp(text, "network   mlp-2, 4 features, 2 classes\n", 39), 0);
+}
+
 static void the_lines_are_these(void **state)
 {
     (void)state;
@@ -152,6 +165,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(layers_have_the_figures_of_their_weights),
+        cmocka_unit_test(tables_have_features),
         cmocka_unit_test(the_lines_are_these),
         cmocka_unit_test(a_point_model_has_no_sigma),
         cmocka_unit_test(every_failed_allocation_is_survived),

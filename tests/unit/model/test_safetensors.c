@@ -244,11 +244,14 @@ static void bad_lengths_are_refused(void **state)
     assert_malformed(file, 8, "m: cut off: the header has 2 bytes, 0 are there");
     assert_malformed(file, 9, "m: cut off: the header has 2 bytes, 1 are there");
     file[3] = 255;
-    assert_malformed(file, size,
-                     "m: a header of 4278190082 bytes; at most 100000000 work");
+    assert_malformed(
+        file, size,
+        "m: this is no model file: it would begin with a header of 4278190082 bytes, "
+        "and at most 100000000 work");
     memset(file, 255, 8);
     assert_malformed(file, size,
-                     "m: a header of 18446744073709551615 bytes; at most 100000000 work");
+                     "m: this is no model file: it would begin with a header of "
+                     "18446744073709551615 bytes, and at most 100000000 work");
 }
 
 /* Any prefix of a good file fails cleanly. */

@@ -141,6 +141,35 @@ static void training_runs_have_a_column(void **state)
         sb_report_run_fini(&run[i]);
 }
 
+/* Runs that a table would not tell apart have their paths before them. */
+static void rows_that_look_alike_are_named(void **state)
+{
+    (void)state;
+    struct sb_report_run run[2];
+    struct sb_compare c;
+    char *text;
+    run[0] = runs_make("sweep/lr=0.1", "d", "lenet", "dnn", 1, 0,
+                       RUNS_RESULTS(0.9, 0.4, 0.1, 100, ""));
+    run[1] = runs_make("sweep/lr=0.02", "d", "lenet", "dnn", 1, 0,
+                       RUNS_RESULTS(0.8, 0.5, 0.2, 100, ""));
+    run[1].recipe.group[0] = 'o'; /* another recipe, in what no column shows */
+    assert_int_equal(sb_compare_init(&c, run, 2), SB_OK);
+    assert_int_equal(sb_compare_write(&c, SB_COMPARE_TEXT, &text), SB_OK);
+    assert_non_null(strstr(text, "\nrun            method  arch   M  S     acc  "));
+    assert_non_null(strstr(text, "\nsweep/lr=0.1   dnn     lenet  1  0  *90.00  "));
+    assert_non_null(strstr(text, "\nsweep/lr=0.02  dnn     lenet  1  0   80.00  "));
+    sb_free(text);
+    assert_int_equal(sb_compare_write(&c, SB_COMPARE_MARKDOWN, &text), SB_OK);
+    assert_non_null(strstr(text, "\n| --- | --- | --- | ---: | ---: | ---: |"));
+    sb_free(text);
+    assert_int_equal(sb_compare_write(&c, SB_COMPARE_LATEX, &text), SB_OK);
+    assert_non_null(strstr(text, "{tabular}{lllrrr"));
+    sb_free(text);
+    sb_compare_fini(&c);
+    for (int i = 0; i < 2; i++)
+        sb_report_run_fini(&run[i]);
+}
+
 static void as_latex(void **state)
 {
     (void)state;
@@ -194,19 +223,19 @@ static void as_csv(void **state)
         "cacc_sd,cnll,cnll_sd,cece,cece_sd,cost,cost_sd,training_runs,training_runs_sd,"
         "seconds,seconds_sd,rmse,rmse_sd,mae,mae_sd,crps,crps_sd,paper_acc,paper_nll,"
         "paper_ece,paper_cacc,paper_cnll,paper_"
-        "cece,paper_cost\r\n"
+        "cece,paper_cost,run\r\n"
         "\"cifar10\",\"wrn-28-10\",dnn,1,0,1,0.961,,0.15,,0.02,,0.76,,1,,0.15,,1,,,,90,,,"
         ",,,,,"
-        "0.96,0.159,0.023,0.761,1.05,0.153,\r\n"
+        "0.96,0.159,0.023,0.761,1.05,0.153,,\"b\"\r\n"
         "\"cifar10\",\"wrn-28-10\",sebays,3,0.8,2,0.963,0.001414213562,0.125,"
         "0.007071067812,0.01,0,0.78,0.01414213562,0.8,0,0.08,0.01414213562,0.5,0,,,90,"
         "0,,,,,,,"
-        "0.962,0.129,0.009,0.777,0.842,0.092,\r\n"
+        "0.962,0.129,0.009,0.777,0.842,0.092,,\"a1\"\r\n"
         "\"my_data|\x1b\",\"mlp-10\",bays,2,0.5,1,0.5,,0.693147,,,,,,,,,,0.2,,,,90,,,,,,,"
         ",,,,,,,"
-        "\r\n"
+        ",\"c\"\r\n"
         "\"cifar10\",\"lenet\",edst,3,0.8,1,0.963,,0.2,,0.03,,,,,,,,0.125,,,,90,,,,,,,,"
-        ",,,,,,\r\n");
+        ",,,,,,,\"d\"\r\n");
 }
 
 static void as_json(void **state)
@@ -246,7 +275,9 @@ static void as_json(void **state)
                                                "      \"training_runs\": " NOTHING "\n"
                                                "    },\n    \"members\": 2,\n    "
                                                "\"method\": \"bays\",\n"
-                                               "    \"paper\": null,\n    \"runs\": 1,\n "
+                                               "    \"paper\": null,\n    \"run\": "
+                                               "\"c\",\n"
+                                               "    \"runs\": 1,\n "
                                                "   \"sparsity\": 0.5\n"
                                                "  }\n]\n");
     sb_free(text);
@@ -446,6 +477,7 @@ int main(void)
         cmocka_unit_test(as_markdown),
         cmocka_unit_test(training_runs_have_a_column),
         cmocka_unit_test(as_latex),
+        cmocka_unit_test(rows_that_look_alike_are_named),
         cmocka_unit_test(as_csv),
         cmocka_unit_test(as_json),
         cmocka_unit_test(rows_are_in_the_papers_order),
