@@ -133,7 +133,7 @@ static uint32_t outputs_of(const struct sb_model_info *i)
 
 uint32_t sb_model_prediction_size(const struct sb_model_info *i)
 {
-    return sb_likelihood_answers(i->likelihood, outputs_of(i));
+    return sb_likelihood_predictions(i->likelihood, outputs_of(i));
 }
 
 static sb_status build_arch(const struct sb_model_info *i, enum sb_form_role role,

@@ -71,7 +71,7 @@ struct sb_arch_node {
     uint32_t channels, height, width; /* of what comes out */
 };
 
-/* Where an answer comes out: channels [first, first + classes) of a node. */
+/* Where a prediction comes out: channels [first, first + classes) of a node. */
 struct sb_arch_head {
     uint32_t node, first;
 };

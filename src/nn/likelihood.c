@@ -15,18 +15,18 @@
 
 static void copy_outputs(const struct sb_likelihood_head *head)
 {
-    struct sb_act *to = head->answer;
+    struct sb_act *to = head->prediction;
     for (uint32_t b = 0; b < to->blocks; b++)
         for (uint32_t c = 0; c < to->channels; c++)
             memcpy(sb_act_plane(to, b, c), sb_act_plane(head->outputs, b, c),
                    to->lanes * sizeof(float));
 }
 
-static void answer_classes(const struct sb_env *env,
-                           const struct sb_likelihood_head *head)
+static void predict_classes(const struct sb_env *env,
+                            const struct sb_likelihood_head *head)
 {
     copy_outputs(head);
-    sb_softmax(env, head->answer);
+    sb_softmax(env, head->prediction);
 }
 
 static sb_status loss_of_classes(const struct sb_env *env, const struct sb_shards *shards,
@@ -38,8 +38,8 @@ static sb_status loss_of_classes(const struct sb_env *env, const struct sb_shard
     if (!truth->label)
         return sb_fail(SB_EARG, "loss: classes need labels, and there are none");
     copy_outputs(head);
-    return sb_loss_softmax(env, shards, head->answer, truth->label, truth->weight, loss,
-                           d);
+    return sb_loss_softmax(env, shards, head->prediction, truth->label, truth->weight,
+                           loss, d);
 }
 
 /* ---- Gaussians ----------------------------------------------------------------------- */
@@ -76,11 +76,11 @@ static float log_variance_of(const struct cell *c, uint32_t lane)
     return clamp(c->log_variance ? c->log_variance[lane] : c->shared);
 }
 
-static void answer_outcomes(const struct sb_env *env,
-                            const struct sb_likelihood_head *head)
+static void predict_outcomes(const struct sb_env *env,
+                             const struct sb_likelihood_head *head)
 {
     (void)env;
-    struct sb_act *to = head->answer;
+    struct sb_act *to = head->prediction;
     uint32_t targets = to->channels / 2;
     for (uint32_t b = 0; b < to->blocks; b++)
         for (uint32_t t = 0; t < targets; t++) {
@@ -220,18 +220,18 @@ static sb_status loss_of_outcomes(const struct sb_env *env,
             dnoise[t] += noise_gradient(head->noise[t], noise / rows);
     }
     if (st == SB_OK)
-        answer_outcomes(env, head);
+        predict_outcomes(env, head);
     return st;
 }
 
 /* ---- the table ----------------------------------------------------------------------- */
 
 static const struct sb_likelihood table[SB_LIKELIHOODS] = {
-    [SB_LIKELIHOOD_CATEGORICAL] = {"categorical", 1, 1, 0, answer_classes,
+    [SB_LIKELIHOOD_CATEGORICAL] = {"categorical", 1, 1, 0, predict_classes,
                                    loss_of_classes},
-    [SB_LIKELIHOOD_GAUSS_SHARED] = {"gauss-shared", 1, 2, 1, answer_outcomes,
+    [SB_LIKELIHOOD_GAUSS_SHARED] = {"gauss-shared", 1, 2, 1, predict_outcomes,
                                     loss_of_outcomes},
-    [SB_LIKELIHOOD_GAUSS_PER_EXAMPLE] = {"gauss-per-example", 2, 2, 0, answer_outcomes,
+    [SB_LIKELIHOOD_GAUSS_PER_EXAMPLE] = {"gauss-per-example", 2, 2, 0, predict_outcomes,
                                          loss_of_outcomes},
 };
 
@@ -245,9 +245,9 @@ uint32_t sb_likelihood_count(enum sb_likelihood_kind kind, uint32_t outputs)
     return outputs / table[kind].outputs;
 }
 
-uint32_t sb_likelihood_answers(enum sb_likelihood_kind kind, uint32_t outputs)
+uint32_t sb_likelihood_predictions(enum sb_likelihood_kind kind, uint32_t outputs)
 {
-    return sb_likelihood_count(kind, outputs) * table[kind].answers;
+    return sb_likelihood_count(kind, outputs) * table[kind].predictions;
 }
 
 uint32_t sb_likelihood_noise(enum sb_likelihood_kind kind, uint32_t outputs)

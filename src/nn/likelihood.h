@@ -11,7 +11,7 @@
  *
  *     0.5 (log 2 pi + log v + (y - f)^2 / v)
  *
- * A head's answer is what people and figures use: the probabilities, or T means and then T
+ * A head's prediction is what people and figures use: the probabilities, or T means and then T
  * variances, in the units of the targets that it was trained on.
  */
 #ifndef SB_NN_LIKELIHOOD_H
@@ -41,17 +41,17 @@ struct sb_truth {
 /* One head of a network after a forward. */
 struct sb_likelihood_head {
     const struct sb_act *outputs;
-    const float *noise;    /* [targets] log-variances that belong to no node; or NULL */
-    struct sb_act *answer; /* that receives it; not the same memory */
+    const float *noise; /* [targets] log-variances that belong to no node; or NULL */
+    struct sb_act *prediction; /* that receives it; not the same memory */
 };
 
 struct sb_likelihood {
     const char *name;
-    uint32_t outputs; /* of the network, for each class or target ... */
-    uint32_t answers; /* ... numbers of the answer ... */
-    uint32_t noise;   /* ... and parameters that belong to no node */
-    void (*answer)(const struct sb_env *env, const struct sb_likelihood_head *head);
-    /* The answer, too. shards: of the batch; NULL: its rows are one. truth: of this head's
+    uint32_t outputs;     /* of the network, for each class or target ... */
+    uint32_t predictions; /* ... numbers of the prediction ... */
+    uint32_t noise;       /* ... and parameters that belong to no node */
+    void (*predict)(const struct sb_env *env, const struct sb_likelihood_head *head);
+    /* The prediction, too. shards: of the batch; NULL: its rows are one. truth: of this head's
      * rows. d, if not NULL, receives the gradient with respect to the outputs, zero in the
      * padding lanes; dnoise [targets], if not NULL, is added to. */
     sb_status (*loss)(const struct sb_env *env, const struct sb_shards *shards,
@@ -61,11 +61,11 @@ struct sb_likelihood {
 
 const struct sb_likelihood *sb_likelihood_row(enum sb_likelihood_kind kind);
 
-/* Classes or targets that a head with so many outputs answers for. */
+/* Classes or targets that a head with so many outputs predicts. */
 uint32_t sb_likelihood_count(enum sb_likelihood_kind kind, uint32_t outputs);
 
-/* Numbers of its answer, and parameters that belong to no node. */
-uint32_t sb_likelihood_answers(enum sb_likelihood_kind kind, uint32_t outputs);
+/* Numbers of its prediction, and parameters that belong to no node. */
+uint32_t sb_likelihood_predictions(enum sb_likelihood_kind kind, uint32_t outputs);
 uint32_t sb_likelihood_noise(enum sb_likelihood_kind kind, uint32_t outputs);
 
 #endif

@@ -311,7 +311,7 @@ void sb_net_set_batch(struct sb_net *n, uint32_t batch)
     for (uint32_t i = 0; i < n->arch.heads; i++) {
         const struct sb_arch_head *h = &n->arch.head[i];
         n->head[i].logits = sb_net_head_view(n, &n->node[h->node].y, i);
-        sb_act_set_batch(&n->head[i].answer, batch);
+        sb_act_set_batch(&n->head[i].prediction, batch);
     }
     n->input = n->node[0].y;
     if (!n->spread)

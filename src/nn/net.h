@@ -65,8 +65,9 @@ struct sb_net_noise {
 
 struct sb_net_head {
     struct sb_act logits; /* a view of its node's value */
-    struct sb_act answer; /* after the loss or sb_net_answer: probabilities, or means and
-                           * variances (likelihood.h); own memory */
+    /* After the loss or sb_net_predict: probabilities, or means and variances
+     * (likelihood.h); own memory. */
+    struct sb_act prediction;
 };
 
 struct sb_net_node {
@@ -204,13 +205,13 @@ sb_status sb_net_forward(const struct sb_env *env, struct sb_net *n,
 sb_status sb_net_forward_part(const struct sb_env *env, struct sb_net *n,
                               const struct sb_pass *p, uint32_t first, uint32_t end);
 
-/* Mean of -log p(truth) of the last forward, summed over heads. Fills the heads' answers and
+/* Mean of -log p(truth) of the last forward, summed over heads. Fills the heads' predictions and
  * the gradients that sb_net_backward starts from. */
 sb_status sb_net_loss(const struct sb_env *env, struct sb_net *n,
                       const struct sb_truth *truth, double *loss);
 
-/* The answers alone. */
-void sb_net_answer(const struct sb_env *env, struct sb_net *n);
+/* The predictions alone. */
+void sb_net_predict(const struct sb_env *env, struct sb_net *n);
 
 /* Gradients of all parameters' data term (a Gaussian's drho is that of its variance, with
  * groups of its deviation, until sb_net_add_kl), after forward and loss. visit, if not NULL,

@@ -118,7 +118,7 @@ sb_status sb_net_forward(const struct sb_env *env, struct sb_net *n,
 static struct sb_likelihood_head head_of(struct sb_net *n, uint32_t i)
 {
     return (struct sb_likelihood_head){&n->head[i].logits, n->noise.value,
-                                       &n->head[i].answer};
+                                       &n->head[i].prediction};
 }
 
 sb_status sb_net_loss(const struct sb_env *env, struct sb_net *n,
@@ -146,11 +146,11 @@ sb_status sb_net_loss(const struct sb_env *env, struct sb_net *n,
     return st;
 }
 
-void sb_net_answer(const struct sb_env *env, struct sb_net *n)
+void sb_net_predict(const struct sb_env *env, struct sb_net *n)
 {
     for (uint32_t i = 0; i < n->arch.heads; i++) {
         struct sb_likelihood_head head = head_of(n, i);
-        sb_likelihood_row(n->arch.likelihood)->answer(env, &head);
+        sb_likelihood_row(n->arch.likelihood)->predict(env, &head);
     }
 }
 

@@ -29,10 +29,10 @@ static bool feeds_flatten(const struct sb_arch *a, uint32_t i)
     return false;
 }
 
-/* Numbers of a head's answer. */
-static uint32_t answers_of(const struct sb_net *n)
+/* Numbers of a head's prediction. */
+static uint32_t predictions_of(const struct sb_net *n)
 {
-    return sb_likelihood_answers(n->arch.likelihood, n->arch.classes);
+    return sb_likelihood_predictions(n->arch.likelihood, n->arch.classes);
 }
 
 static sb_status shape_of(const struct sb_net *n, uint32_t i, struct sb_act *a)
@@ -109,8 +109,8 @@ static sb_status lay_values(struct sb_net *n, bool gauss, float *base, size_t *u
         node->slope.data = take(base, used, sb_act_size(&node->slope));
     }
     for (uint32_t i = 0; i < n->arch.heads; i++) {
-        struct sb_act *p = &n->head[i].answer;
-        sb_status st = sb_act_shape(p, n->lanes, n->max_batch, answers_of(n), 1, 1);
+        struct sb_act *p = &n->head[i].prediction;
+        sb_status st = sb_act_shape(p, n->lanes, n->max_batch, predictions_of(n), 1, 1);
         if (st != SB_OK)
             return st;
         p->data = take(base, used, sb_act_size(p));
@@ -304,15 +304,16 @@ static sb_status lay_values_shared(struct sb_net *n, bool gauss)
     if (st != SB_OK || !last)
         goto done;
     find_last(n, last);
-    uint32_t slope = plan_values(n, &s, last, gauss), answer = s.n++;
-    st = sb_act_shape(&n->head[0].answer, n->lanes, n->max_batch, answers_of(n), 1, 1);
-    s.b[answer] = (struct buffer){.floats = sb_act_size(&n->head[0].answer)};
+    uint32_t slope = plan_values(n, &s, last, gauss), prediction = s.n++;
+    st = sb_act_shape(&n->head[0].prediction, n->lanes, n->max_batch, predictions_of(n),
+                      1, 1);
+    s.b[prediction] = (struct buffer){.floats = sb_act_size(&n->head[0].prediction)};
     if (st != SB_OK)
         goto done;
     st = buffers_allocate(&s, "activations", &n->values, &n->value_floats);
     if (st != SB_OK)
         goto done;
-    n->head[0].answer.data = s.b[answer].data;
+    n->head[0].prediction.data = s.b[prediction].data;
     for (uint32_t i = 0; i < n->arch.nodes; i++) {
         struct sb_net_node *node = &n->node[i];
         uint32_t buffer = s.of[home_of(&n->arch, i)];

@@ -20,15 +20,15 @@ sb_status sb_predict_forward(const struct sb_env *env, struct sb_net *net,
     sb_status st = sb_net_forward_part(env, net, pass, first, net->arch.nodes);
     if (st != SB_OK)
         return st;
-    sb_net_answer(env, net);
-    copy_out(&net->head[0].answer, sb_predict_images(net), out);
+    sb_net_predict(env, net);
+    copy_out(&net->head[0].prediction, sb_predict_images(net), out);
     return SB_OK;
 }
 
 /* How many numbers a prediction has. */
 static uint32_t prediction_size(const struct sb_net *net)
 {
-    return sb_likelihood_answers(net->arch.likelihood, net->arch.classes);
+    return sb_likelihood_predictions(net->arch.likelihood, net->arch.classes);
 }
 
 /* N(sum) of k draws and one more, N(draw), each counting the same: total variance. */

@@ -18,14 +18,15 @@
 
 /* ---- the likelihood ------------------------------------------------------------------ */
 
-/* A head's answer: the mean of each count. */
-static void answer_counts(const struct sb_env *env, const struct sb_likelihood_head *head)
+/* A head's prediction: the mean of each count. */
+static void predict_counts(const struct sb_env *env,
+                           const struct sb_likelihood_head *head)
 {
     (void)env;
-    for (uint32_t b = 0; b < head->answer->blocks; b++)
-        for (uint32_t t = 0; t < head->answer->channels; t++)
-            for (uint32_t l = 0; l < head->answer->lanes; l++)
-                sb_act_plane(head->answer, b, t)[l] =
+    for (uint32_t b = 0; b < head->prediction->blocks; b++)
+        for (uint32_t t = 0; t < head->prediction->channels; t++)
+            for (uint32_t l = 0; l < head->prediction->lanes; l++)
+                sb_act_plane(head->prediction, b, t)[l] =
                     sb_exp(sb_act_plane(head->outputs, b, t)[l]);
 }
 
@@ -65,16 +66,16 @@ static sb_status loss_of_counts(const struct sb_env *env, const struct sb_shards
             add_block(x, b, t, truth->target + (size_t)b * x->lanes * x->channels + t,
                       1.0f / (float)x->batch, d, sum);
     *loss = sb_partials_fold(sum) / x->batch;
-    answer_counts(env, head);
+    predict_counts(env, head);
     return SB_OK;
 }
 
 static const struct sb_likelihood counts = {
     .name = "counts",
-    .outputs = 1, /* of the network, for each target */
-    .answers = 1, /* its mean */
-    .noise = 0,   /* no parameter that belongs to no node */
-    .answer = answer_counts,
+    .outputs = 1,     /* of the network, for each target */
+    .predictions = 1, /* its mean */
+    .noise = 0,       /* no parameter that belongs to no node */
+    .predict = predict_counts,
     .loss = loss_of_counts,
 };
 
@@ -84,7 +85,7 @@ enum { ROWS = 19, TARGETS = 2 };
 
 struct batch {
     struct sb_env env;
-    struct sb_act x, answer, d;
+    struct sb_act x, prediction, d;
     float output[ROWS * TARGETS], y[ROWS * TARGETS];
     struct sb_likelihood_head head;
     struct sb_truth truth;
@@ -93,14 +94,14 @@ struct batch {
 static void setup(struct batch *b, uint32_t lanes)
 {
     *b = (struct batch){.env = {.threads = 1, .kernels = &sb_kernels_scalar}};
-    struct sb_act *const act[] = {&b->x, &b->answer, &b->d};
+    struct sb_act *const act[] = {&b->x, &b->prediction, &b->d};
     for (int i = 0; i < 3; i++)
         assert_int_equal(sb_act_init(act[i], lanes, ROWS, TARGETS, 1, 1), SB_OK);
     for (uint32_t i = 0; i < ROWS * TARGETS; i++) {
         b->output[i] = 0.1f * (float)(i % 23) - 1.0f;
         b->y[i] = (float)(i * 7 % 5);
     }
-    b->head = (struct sb_likelihood_head){.outputs = &b->x, .answer = &b->answer};
+    b->head = (struct sb_likelihood_head){.outputs = &b->x, .prediction = &b->prediction};
     b->truth = (struct sb_truth){.target = b->y};
     sb_act_load(&b->x, b->output);
 }
@@ -108,7 +109,7 @@ static void setup(struct batch *b, uint32_t lanes)
 static void teardown(struct batch *b)
 {
     sb_act_fini(&b->x);
-    sb_act_fini(&b->answer);
+    sb_act_fini(&b->prediction);
     sb_act_fini(&b->d);
 }
 
@@ -129,7 +130,7 @@ static void the_loss_is_the_formula(void **state)
     for (int k = 0; k < 2; k++) {
         setup(&b, k ? 16 : 8);
         loss[k] = loss_of(&b);
-        assert_true(fabs(sb_act_plane(&b.answer, 0, 1)[0] - exp(b.output[1])) < 1e-5);
+        assert_true(fabs(sb_act_plane(&b.prediction, 0, 1)[0] - exp(b.output[1])) < 1e-5);
         teardown(&b);
     }
     for (uint32_t i = 0; i < ROWS * TARGETS; i++)

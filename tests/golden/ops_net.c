@@ -118,9 +118,9 @@ static void check_inference(struct net_case *k)
         check_logits(k, "logits_eval_mean");
     if (golden_wants(c, "logits_eval"))
         check_logits(k, "logits_eval");
-    sb_net_answer(c->env, n);
+    sb_net_predict(c->env, n);
     for (uint32_t h = 0; mimo && h < n->arch.heads; h++) {
-        sb_act_store(&n->head[h].answer, one);
+        sb_act_store(&n->head[h].prediction, one);
         for (size_t i = 0; i < size; i++)
             mean[i] += one[i] / (float)n->arch.heads;
     }

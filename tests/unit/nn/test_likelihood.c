@@ -1,5 +1,5 @@
 /* nn/likelihood: losses beside their formula in double, gradients beside finite differences,
- * answers, clamped variances, padding lanes, the record of the shared noise, how variances
+ * predictions, clamped variances, padding lanes, the record of the shared noise, how variances
  * start, and the same bits on every kernel table. */
 #include <math.h>
 #include <setjmp.h>
@@ -45,7 +45,7 @@ static struct head make_head(enum sb_likelihood_kind kind)
 /* What running it gives. */
 struct run {
     double loss;
-    float gradient[ROWS * MOST], dnoise[TARGETS], answer[ROWS * MOST];
+    float gradient[ROWS * MOST], dnoise[TARGETS], prediction[ROWS * MOST];
     bool padding_clear;
 };
 
@@ -54,16 +54,16 @@ static struct run run_shards(const struct head *h, const struct sb_kernels *kern
                              const struct sb_shards *shards)
 {
     struct sb_env env = {.kernels = kernels, .threads = 1};
-    struct sb_act output, d, answer;
+    struct sb_act output, d, prediction;
     struct run r = {.padding_clear = true};
     assert_int_equal(sb_act_init(&output, kernels->lanes, ROWS, h->outputs, 1, 1), SB_OK);
     assert_int_equal(sb_act_init(&d, kernels->lanes, ROWS, h->outputs, 1, 1), SB_OK);
-    assert_int_equal(sb_act_init(&answer, kernels->lanes, ROWS, MOST, 1, 1), SB_OK);
+    assert_int_equal(sb_act_init(&prediction, kernels->lanes, ROWS, MOST, 1, 1), SB_OK);
     sb_act_load(&output, h->output);
     for (size_t i = 0; i < sb_act_size(&d); i++)
         d.data[i] = 9.0f;
     struct sb_likelihood_head head = {
-        &output, h->kind == SB_LIKELIHOOD_GAUSS_SHARED ? h->noise : NULL, &answer};
+        &output, h->kind == SB_LIKELIHOOD_GAUSS_SHARED ? h->noise : NULL, &prediction};
     struct sb_truth truth = {.target = h->target};
     assert_int_equal(sb_likelihood_row(h->kind)->loss(&env, shards, &head, &truth,
                                                       &r.loss, &d, r.dnoise),
@@ -72,10 +72,10 @@ static struct run run_shards(const struct head *h, const struct sb_kernels *kern
         for (uint32_t l = sb_act_lanes(&d, d.blocks - 1); l < d.lanes; l++)
             r.padding_clear &= sb_act_plane(&d, d.blocks - 1, c)[l] == 0.0f;
     sb_act_store(&d, r.gradient);
-    sb_act_store(&answer, r.answer);
+    sb_act_store(&prediction, r.prediction);
     sb_act_fini(&output);
     sb_act_fini(&d);
-    sb_act_fini(&answer);
+    sb_act_fini(&prediction);
     return r;
 }
 
@@ -115,9 +115,9 @@ static void losses_are_the_formula(void **state)
             for (int t = 0; t < TARGETS; t++) {
                 double lv = k == 0 ? (double)h.noise[t]
                                    : (double)h.output[i * MOST + TARGETS + t];
-                assert_true(r.answer[i * MOST + t] ==
+                assert_true(r.prediction[i * MOST + t] ==
                             h.output[(uint32_t)i * h.outputs + (uint32_t)t]);
-                assert_true(fabs((double)r.answer[i * MOST + TARGETS + t] - exp(lv)) <
+                assert_true(fabs((double)r.prediction[i * MOST + TARGETS + t] - exp(lv)) <
                             1e-6 * exp(lv));
             }
     }
@@ -186,7 +186,7 @@ static void every_table_gives_the_same_bits(void **state)
             assert_true(other.loss == first.loss);
             assert_memory_equal(other.gradient, first.gradient, sizeof first.gradient);
             assert_memory_equal(other.dnoise, first.dnoise, sizeof first.dnoise);
-            assert_memory_equal(other.answer, first.answer, sizeof first.answer);
+            assert_memory_equal(other.prediction, first.prediction, sizeof first.prediction);
         }
     }
 }

@@ -77,7 +77,7 @@ static void forward(const struct sb_model *m, uint32_t i, uint32_t draw, bool no
     pass.member = i;
     assert_int_equal(sb_net_forward_part(&env, net, &pass, shared, net->arch.nodes),
                      SB_OK);
-    sb_net_answer(&env, net);
+    sb_net_predict(&env, net);
 }
 
 /* Draw d of member i into a network; SB_FORM_MEAN: the mean. Of rank-1, scales are drawn. */
@@ -120,7 +120,7 @@ static void alone(const struct sb_model *m, uint32_t i,
         forward(m, i, d, noise, &net);
         for (uint32_t k = 0; k < ROW; k++)
             one[k] =
-                *sb_act_image(&net.head[0].answer, k / FORMS_CLASSES, k % FORMS_CLASSES);
+                *sb_act_image(&net.head[0].prediction, k / FORMS_CLASSES, k % FORMS_CLASSES);
         sb_predict_add(&net, out, one, EXAMPLES, d, draws);
     }
     sb_net_fini(&net);
