@@ -118,7 +118,7 @@ static bool need_not_be_stored(const struct sb_arch *a, uint32_t i)
     return true;
 }
 
-void sb_net_pass_norms(struct sb_net *n)
+void sb_net_unstore_norms(struct sb_net *n)
 {
     unfuse(n);
     for (uint32_t i = 0; i < n->arch.nodes; i++)

@@ -18,7 +18,7 @@
 
 /* Of a net that trains: every node is computed on its own and stored but for norms that
  * need not be. */
-void sb_net_pass_norms(struct sb_net *n);
+void sb_net_unstore_norms(struct sb_net *n);
 
 /* Weights take over what can be done with their outputs. */
 void sb_net_fuse(struct sb_net *n);

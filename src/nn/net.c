@@ -167,7 +167,7 @@ sb_status sb_net_init(struct sb_net *n, const struct sb_net_options *o)
     if (predicts)
         sb_net_fuse(n);
     else
-        sb_net_pass_norms(n);
+        sb_net_unstore_norms(n);
     if (predicts && !o->single && !o->gauss)
         sb_net_slice(n);
     st = init_params(n, o);
