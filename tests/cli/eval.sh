@@ -125,8 +125,17 @@ cp "$dir/run/results.json" "$dir/all.json"
 cmp "$dir/all.json" "$dir/run/results.json" || fail "3 threads give other figures than 1"
 cmp "$dir/said" "$dir/said3" || fail "3 threads print other figures than 1"
 "$sebays" eval "$dir/run" --attack pgd-3 --quiet > /dev/null
-want '(e["attack"][0]["kind"], e["attack"][0]["steps"])' "('pgd', 3)"
+want '[(a["kind"], a["steps"]) for a in e["attack"]]' "[('fgsm', 1), ('pgd', 3)]"
 want 'len(e["corruption"]["sets"])' "$sets"
+
+# Sets and attacks of other names stay; of the same name, what is found now.
+"$sebays" eval "$dir/run" --attack pgd-2 --ood other="$dir/fashion" --quiet > /dev/null
+"$sebays" eval "$dir/run" --attack pgd-3 --ood same="$dir/fashion" --quiet > /dev/null
+want '[(a["kind"], a["steps"]) for a in e["attack"]]' "[('fgsm', 1), ('pgd', 3), ('pgd', 2)]"
+want '[(o["name"], o["path"].split("/")[-1]) for o in e["ood"]]' \
+    "[('same', 'fashion'), ('other', 'fashion')]"
+want 'e["attack"][0] == json.load(open("'"$dir/all.json"'"))["evaluation"]["attack"][0]' True
+"$sebays" report "$dir/run" > /dev/null || fail "no page with two sets and three attacks"
 
 # Figures on another test set stand apart: the run's own, and all tables of it, stay.
 "$sebays" compare "$dir/run" > "$dir/before"
@@ -184,6 +193,7 @@ refused "no attack 'cw'" eval "$dir/run" --attack cw
 refused 'only eval' eval "$dir/run" --set train.seed=2
 refused 'want a number of draws, mean or noise' eval "$dir/run" --samples few
 refused 'no file of a corruption' eval "$dir/run" --corrupt "$dir/empty"
+refused "two sets of that name" eval "$dir/run" --ood a="$dir/mnist" --ood a="$dir/fashion"
 cmp "$dir/before.json" "$dir/run/results.json" || fail "a failure changed results.json"
 
 # ---- a run that is taken up again keeps its evaluation ----
