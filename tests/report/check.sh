@@ -25,6 +25,9 @@ page one.html sebays -o one.html
 page three.html sebays dnn going --out three.html
 page dnn/report.html dnn
 cp dnn/report.html short.html
+# What --test found stands on the page.
+grep -q '"other_tests":{"data/later":{"sampling":"draw","test":{"ensemble":{"acc":0.841' one.html ||
+    fault 'the page has no figures of another test set'
 # A run that kept no rows for validation.
 cp -r dnn unjudged && sed -i 's/, "val_[a-z]*": [0-9.]*//g' unjudged/metrics.jsonl
 page unjudged.html unjudged -o unjudged.html
@@ -35,7 +38,7 @@ refused 2 'sebays report: dnn/results.json is a file of the run; give the page a
 page dnn/report.html dnn
 
 # Names are text, whatever they hold.
-sed -i 's|T-shirt/top|</script><img src=x onerror=alert(1)>\\u0007|; s|"mnist"|"<!--<script>"|' sebays/results.json
+sed -i 's|T-shirt/top|</script><img src=x onerror=alert(1)>\\u0007|; s|"mnist"|"<!--<script>"|; s|data/later|</script><b>later|' sebays/results.json
 page hostile.html sebays -o hostile.html
 
 "$sebays" compare sebays dnn >out || fault 'compare fails'
@@ -94,3 +97,5 @@ for file in $pages; do
     python3 "$here/browser.py" "$chromium" "$file" || failed=1
 done
 exit $failed
+"$chromium" --headless=new --no-sandbox --disable-gpu --dump-dom "file://$work/one.html" 2>/dev/null |
+    grep -q '>data/later</th><td>500</td><td>84.12' || fault 'no table of other test sets'
