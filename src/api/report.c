@@ -37,7 +37,7 @@ static sb_status open_run(struct sb_report_run *run, const char *path)
     if (n < 0 || (size_t)n >= sizeof recipe)
         return sb_fail(SB_EARG, "the run directory's path is too long: %.60s...", path);
     if (!sb_file_exists(recipe))
-        return sb_fail(SB_EARG,
+        return sb_fail(SB_EIO,
                        "%s is no run directory, it has no recipe.ini; want one that "
                        "'sebays train' made",
                        path);

@@ -78,7 +78,7 @@ static sb_status open_model(struct sb_eval *a)
     if (st != SB_OK)
         return st;
     if (!sb_file_exists(path))
-        return sb_fail(SB_EARG,
+        return sb_fail(SB_EIO,
                        "%s has no model.safetensors: no member is finished; go on with "
                        "'sebays train %s/recipe.ini --out %s --resume'",
                        a->o->run, a->o->run, a->o->run);

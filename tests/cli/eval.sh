@@ -173,27 +173,30 @@ grep -q '^  temperature ' "$dir/said" || fail "no line of the temperature"
 want 'e["test"]["temperature"]["ensemble"]["acc"] == e["test"]["ensemble"]["acc"]' True
 want 'e["test"]["temperature"]["validation_nll"][1] <= e["test"]["temperature"]["validation_nll"][0]' True
 
-# ---- refusals: one sentence, exit code 2 ----
+# ---- refusals: one sentence; exit code 2, or 1 for what is not there ----
+exits=2
 refused() {
     sentence=$1
     shift
     code=0
     "$sebays" "$@" > /dev/null 2> "$dir/said" || code=$?
-    [ $code -eq 2 ] || fail "$*: exit code $code, not 2"
+    [ $code -eq $exits ] || fail "$*: exit code $code, not $exits"
     [ "$(wc -l < "$dir/said")" = 1 ] || fail "$*: says '$(cat "$dir/said")'"
     grep -q "$sentence" "$dir/said" || fail "$*: says '$(cat "$dir/said")'"
 }
 cp "$dir/run/results.json" "$dir/before.json"
 mkdir "$dir/empty" "$dir/begun"
 cp "$dir/run/recipe.ini" "$dir/begun"
+exits=1
 refused 'not the directory of a run' eval "$dir/empty"
 refused 'no member is finished; go on with .*--resume' eval "$dir/begun"
+refused 'no file of a corruption' eval "$dir/run" --corrupt "$dir/empty"
+exits=2
 refused 'want NAME=PATH' eval "$dir/run" --ood "=$dir/mnist"
+refused "two sets of that name" eval "$dir/run" --ood a="$dir/mnist" --ood a="$dir/fashion"
 refused "no attack 'cw'" eval "$dir/run" --attack cw
 refused 'only eval' eval "$dir/run" --set train.seed=2
 refused 'want a number of draws, mean or noise' eval "$dir/run" --samples few
-refused 'no file of a corruption' eval "$dir/run" --corrupt "$dir/empty"
-refused "two sets of that name" eval "$dir/run" --ood a="$dir/mnist" --ood a="$dir/fashion"
 cmp "$dir/before.json" "$dir/run/results.json" || fail "a failure changed results.json"
 
 # ---- a run that is taken up again keeps its evaluation ----

@@ -58,7 +58,7 @@ cp -r dnn other && sed -i 's/^seed = 1/seed = 2/' other/recipe.ini
 "$sebays" compare dnn other --format csv | grep -q '^"fashion-mnist","lenet",dnn,1,0,2,0.9043,0,' ||
     fault 'two seeds are not one row'
 
-refused 2 "sebays compare: going has no results.json: its training has not ended; go on with: sebays train going/recipe.ini --out going --resume" \
+refused 1 "sebays compare: going has no results.json: its training has not ended; go on with: sebays train going/recipe.ini --out going --resume" \
     compare going
 # A pattern's other directories are left out.
 mkdir nothing
@@ -72,7 +72,7 @@ END
 cmp err left || fault "compare of some says '$(cat err)'"
 refused 2 "sebays compare: there is no format 'html'; the nearest is 'text', of text, markdown, latex, csv and json" \
     compare dnn sebays --format html
-refused 2 "sebays compare: nono is no run directory, it has no recipe.ini; want one that 'sebays train' made" \
+refused 1 "sebays compare: nono is no run directory, it has no recipe.ini; want one that 'sebays train' made" \
     compare nono
 refused 2 "sebays compare: there is no format 'html'; the nearest is 'text', of text, markdown, latex, csv and json" \
     compare dnn --format html
