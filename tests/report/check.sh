@@ -70,6 +70,21 @@ sebays compare: left out: going has no results.json: its training has not ended;
 sebays compare: left out: nothing is no run directory, it has no recipe.ini; want one that 'sebays train' made
 END
 cmp err left || fault "compare of some says '$(cat err)'"
+# The same for the page, where a run that is still in training has its place.
+code=0
+"$sebays" report nothing sebays going dnn nono >out 2>err || code=$?
+[ "$(cat out)" = sebays/report.html ] && [ -s sebays/report.html ] && [ "$code" = 1 ] ||
+    fault "report of some: exit code $code, '$(cat out)'"
+grep -q '"path":"going"' sebays/report.html || fault 'report of some: no run in training'
+cat >left <<END
+sebays report: left out: nothing is no run directory, it has no recipe.ini; want one that 'sebays train' made
+sebays report: left out: nono is no run directory, it has no recipe.ini; want one that 'sebays train' made
+END
+cmp err left || fault "report of some says '$(cat err)'"
+code=0
+"$sebays" report nothing nono -o none.html >out 2>err || code=$?
+[ "$code" = 1 ] && [ ! -e none.html ] && grep -q '^sebays report: no run is left to report$' err ||
+    fault "report of none: exit code $code, '$(cat err)'"
 refused 2 "sebays compare: there is no format 'html'; the nearest is 'text', of text, markdown, latex, csv and json" \
     compare dnn sebays --format html
 refused 1 "sebays compare: nono is no run directory, it has no recipe.ini; want one that 'sebays train' made" \
@@ -93,9 +108,9 @@ if [ -z "$chromium" ] || ! command -v python3 >/dev/null; then
     echo 'NOT TESTED: reports in a browser (needs chromium and python3)'
     exit $failed
 fi
+"$chromium" --headless=new --no-sandbox --disable-gpu --dump-dom "file://$work/one.html" 2>/dev/null |
+    grep -q '>data/later</th><td>500</td><td>84.12' || fault 'no table of other test sets'
 for file in $pages; do
     python3 "$here/browser.py" "$chromium" "$file" || failed=1
 done
 exit $failed
-"$chromium" --headless=new --no-sandbox --disable-gpu --dump-dom "file://$work/one.html" 2>/dev/null |
-    grep -q '>data/later</th><td>500</td><td>84.12' || fault 'no table of other test sets'
