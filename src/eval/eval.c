@@ -47,6 +47,9 @@ sb_status sb_eval_want_images(const struct sb_eval *a, const char *what)
     const struct sb_dataset *d = a->test.data;
     if (d->element == SB_BYTES && (d->channels == 1 || d->channels == 3))
         return SB_OK;
+    if (sb_dataset_tabular(d))
+        return sb_fail(SB_EARG, "%s: %s need images; it is a table of %u features",
+                       d->path, what, d->channels);
     return sb_fail(
         SB_EARG,
         "%s: %s need images with 1 or 3 channels of bytes; these are %u x %u x "

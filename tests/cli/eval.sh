@@ -226,6 +226,13 @@ refused 'want section.key=v1,v2' sweep "$dir/small.ini" --vary train.seed --out 
 refused "no option 'train.sed'" sweep "$dir/small.ini" --vary train.sed=1 --out "$dir/none"
 refused 'nothing to vary' sweep "$dir/small.ini" --out "$dir/none"
 
+# A table has no images to attack.
+printf '%s,%s,%s\n' a b y 1 2 x 2 1 y 1 3 x 3 1 y 1 4 x 4 1 y 2 4 x 4 2 y 2 5 x 5 2 y > "$dir/t.csv"
+for _ in 1 2 3; do tail -n 10 "$dir/t.csv"; done > "$dir/more"
+cat "$dir/more" >> "$dir/t.csv"
+"$sebays" train "$dir/t.csv" --set model.arch=mlp-8 --out "$dir/table" --quiet > /dev/null 2>&1
+refused 'attacks need images; it is a table of 2 features' eval "$dir/table" --attack fgsm
+
 # What was trained has more layers than a member: a tree's are those of its trunk and branches.
 sed -e 's/^name = .*/name = treenet/' -e '/^sparsity/d' -e 's/^members = .*/members = 2/' "$dir/small.ini" > "$dir/tree.ini"
 "$sebays" train "$dir/tree.ini" --set model.arch=mlp-8-8 --out "$dir/tree" --quiet > "$dir/said"
