@@ -75,6 +75,23 @@ int cli_print(const char *command, char *text)
     return ok ? CLI_OK : CLI_FAILED;
 }
 
+const char **cli_keep_runs(const char *command, const struct cli_args *args,
+                           bool (*works)(const char *path), size_t *count)
+{
+    const char **path = malloc(args->operand_count * sizeof *path);
+    *count = 0;
+    if (!path)
+        return fprintf(stderr, "sebays %s: no memory for the runs\n", command), NULL;
+    for (size_t i = 0; i < args->operand_count; i++)
+        if (works(args->operands[i]))
+            path[(*count)++] = args->operands[i];
+        else
+            fprintf(stderr, "sebays %s: left out: %s\n", command, sebays_message());
+    if (*count == 0)
+        fprintf(stderr, "sebays %s: no run is left to %s\n", command, command);
+    return path;
+}
+
 bool cli_read_member(const char *command, const char *text, uint32_t *out)
 {
     size_t n = strlen(text);

@@ -57,6 +57,11 @@ int cli_print(const char *command, char *text);
  * first: the number of its first member, from 0. out: the run directory. */
 void cli_result_print(const struct sebays_result *r, uint32_t first, const char *out);
 
+/* The operands that work, each by itself, for a command that takes many; the others are named
+ * on standard error, and also if none is left. The caller frees it; NULL: no memory, count 0. */
+const char **cli_keep_runs(const char *command, const struct cli_args *args,
+                           bool (*works)(const char *path), size_t *count);
+
 /* A member's number, counted from 0; false, and it was said why: text is none. */
 bool cli_read_member(const char *command, const char *text, uint32_t *out);
 

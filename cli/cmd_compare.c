@@ -8,36 +8,26 @@
 
 #include "cli.h"
 
-/* Whether the run can be compared; says why not. */
 static bool compares(const char *path)
 {
     char *text;
-    if (sebays_compare(&path, 1, "text", &text) == SEBAYS_OK) {
-        sebays_text_free(text);
-        return true;
-    }
-    fprintf(stderr, "sebays compare: left out: %s\n", sebays_message());
-    return false;
+    if (sebays_compare(&path, 1, "text", &text) != SEBAYS_OK)
+        return false;
+    sebays_text_free(text);
+    return true;
 }
 
 /* The table of those that can be compared, after a failure with all of them. */
 static int run_some(const struct cli_args *args, const char *format)
 {
-    const char **path = malloc(args->operand_count * sizeof *path);
-    size_t count = 0;
-    if (!path)
-        return fprintf(stderr, "sebays compare: no memory for the runs\n"), CLI_FAILED;
-    for (size_t i = 0; i < args->operand_count; i++)
-        if (compares(args->operands[i]))
-            path[count++] = args->operands[i];
+    size_t count;
+    const char **path = cli_keep_runs("compare", args, compares, &count);
     char *text;
     int code = CLI_FAILED;
     sebays_status st = count > 0 ? sebays_compare(path, count, format, &text) : SEBAYS_OK;
     if (st != SEBAYS_OK)
         code = cli_fail("compare", st);
-    else if (count == 0)
-        fprintf(stderr, "sebays compare: no run is left to compare\n");
-    else
+    else if (count > 0)
         (void)cli_print("compare", text);
     free(path);
     return code;

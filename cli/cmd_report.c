@@ -1,22 +1,58 @@
-/* sebays report - one HTML page about some runs. */
+/* sebays report - one HTML page about some runs.
+ *
+ * What a shell's pattern finds beside runs is named and left out, as compare does; runs that
+ * are still in training have a page, too.
+ */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "cli.h"
 
 enum { PATH_BYTES = 4096 };
 
+/* The page's path: --out, or in the first run. */
+static bool name_page(const struct cli_args *args, const char *first,
+                      char path[PATH_BYTES])
+{
+    int n = args->out ? snprintf(path, PATH_BYTES, "%s", args->out)
+                      : snprintf(path, PATH_BYTES, "%s/report.html", first);
+    if (n >= 0 && n < PATH_BYTES)
+        return true;
+    fprintf(stderr, "sebays report: the page's path is too long\n");
+    return false;
+}
+
+static bool has_page(const char *path)
+{
+    return sebays_report(&path, 1, NULL) == SEBAYS_OK;
+}
+
+/* The page of those that can have one, after a failure with all of them. */
+static int run_some(const struct cli_args *args)
+{
+    char page[PATH_BYTES];
+    size_t count;
+    const char **path = cli_keep_runs("report", args, has_page, &count);
+    int code = CLI_FAILED;
+    if (count > 0 && name_page(args, path[0], page)) {
+        sebays_status st = sebays_report(path, count, page);
+        if (st != SEBAYS_OK)
+            code = cli_fail("report", st);
+        else
+            printf("%s\n", page);
+    }
+    free(path);
+    return code;
+}
+
 static int run(const struct cli_args *args)
 {
     char path[PATH_BYTES];
-    int n = args->out ? snprintf(path, sizeof path, "%s", args->out)
-                      : snprintf(path, sizeof path, "%s/report.html", args->operand);
-    if (n < 0 || (size_t)n >= sizeof path) {
-        fprintf(stderr, "sebays report: the page's path is too long\n");
+    if (!name_page(args, args->operand, path))
         return CLI_USAGE;
-    }
     sebays_status st = sebays_report(args->operands, args->operand_count, path);
     if (st != SEBAYS_OK)
-        return cli_fail("report", st);
+        return args->operand_count == 1 ? cli_fail("report", st) : run_some(args);
     printf("%s\n", path);
     return CLI_OK;
 }
@@ -34,7 +70,8 @@ const struct cli_command cli_cmd_report = {
         "what they mean, training curves, calibration, robustness, diversity, examples,\n"
         "and how to repeat the run. What 'sebays eval' has not computed is left out, "
         "with\n"
-        "the command that adds it. Several runs stand side by side.\n"
+        "the command that adds it. Several runs stand side by side. What is no run is\n"
+        "named and left out; the exit status is then 1.\n"
         "\n"
         "  --out FILE, -o FILE   default: report.html in the first run directory\n"
         "\n"

@@ -23,8 +23,9 @@ static void print_help(FILE *to)
           "  sebays COMMAND --help   a command's arguments, with examples\n"
           "  sebays --version        the version\n"
           "\n"
-          "exit status: 0 done, 1 failed, 2 wrong command line or recipe, 129, 130 or\n"
-          "143 stopped by SIGHUP, Ctrl-C or SIGTERM\n",
+          "exit status: 0 done, 1 failed, also because a file or a run is not there, 2\n"
+          "wrong command line or recipe, 129, 130 or 143 stopped by SIGHUP, Ctrl-C or\n"
+          "SIGTERM\n",
           to);
 }
 

@@ -612,7 +612,8 @@ sebays_status sebays_compare(const char *const *runs, size_t count, const char *
                              char **out);
 
 /* Writes one HTML file about some run directories that needs no network: figures and what
- * they mean, charts, examples, how to repeat the runs. Runs may still be training. */
+ * they mean, charts, examples, how to repeat the runs. Runs may still be training. html NULL:
+ * writes nothing and only says whether there can be a page. */
 sebays_status sebays_report(const char *const *runs, size_t count, const char *html);
 
 #if defined(__GNUC__)

@@ -49,7 +49,7 @@ static sb_status read_recipe(const char *run, const struct sebays_eval_options *
     if (n < 0 || (size_t)n >= sizeof path)
         return sb_fail(SB_EARG, "the run directory's path is too long: %.60s...", run);
     if (!sb_file_exists(path))
-        return sb_fail(SB_EARG,
+        return sb_fail(SB_EIO,
                        "%s is not the directory of a run: there is no recipe.ini in it",
                        run);
     sb_recipe_init(r);

@@ -37,7 +37,7 @@ static sb_status open_run(struct sb_report_run *run, const char *path)
     if (n < 0 || (size_t)n >= sizeof recipe)
         return sb_fail(SB_EARG, "the run directory's path is too long: %.60s...", path);
     if (!sb_file_exists(recipe))
-        return sb_fail(SB_EARG,
+        return sb_fail(SB_EIO,
                        "%s is no run directory, it has no recipe.ini; want one that "
                        "'sebays train' made",
                        path);
@@ -122,13 +122,12 @@ sebays_status sebays_report(const char *const *runs, size_t count, const char *h
     struct sb_report_run *run = NULL;
     char *page = NULL;
     SB_NEED(runs);
-    SB_NEED(html);
     sb_status st = open_runs(runs, count, &run);
-    if (st == SB_OK)
+    if (st == SB_OK && html)
         st = check_other(runs, count, html);
     if (st == SB_OK)
         st = sb_page_make(run, count, sebays_version(), &page);
-    if (st == SB_OK)
+    if (st == SB_OK && html)
         st = sb_file_put(html, page, strlen(page));
     sb_free(page);
     close_runs(run, count);

@@ -180,7 +180,7 @@ static sb_status all_kinds(struct work *w)
     }
     if (w->sets == 0)
         return sb_fail(
-            SB_EARG,
+            SB_EIO,
             "%s: no file of a corruption in it (gaussian_noise.npy, ...); want "
             "a directory like CIFAR-10-C's, or --corrupt generate",
             w->directory ? w->directory : "this build");

@@ -47,6 +47,9 @@ sb_status sb_eval_want_images(const struct sb_eval *a, const char *what)
     const struct sb_dataset *d = a->test.data;
     if (d->element == SB_BYTES && (d->channels == 1 || d->channels == 3))
         return SB_OK;
+    if (sb_dataset_tabular(d))
+        return sb_fail(SB_EARG, "%s: %s need images; it is a table of %u features",
+                       d->path, what, d->channels);
     return sb_fail(
         SB_EARG,
         "%s: %s need images with 1 or 3 channels of bytes; these are %u x %u x "
@@ -78,7 +81,7 @@ static sb_status open_model(struct sb_eval *a)
     if (st != SB_OK)
         return st;
     if (!sb_file_exists(path))
-        return sb_fail(SB_EARG,
+        return sb_fail(SB_EIO,
                        "%s has no model.safetensors: no member is finished; go on with "
                        "'sebays train %s/recipe.ini --out %s --resume'",
                        a->o->run, a->o->run, a->o->run);

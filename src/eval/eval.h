@@ -9,7 +9,8 @@
  *     trajectory                                 when the run recorded one
  *
  * Sections that were not computed this time stay as they are in the file, unless they were
- * of another way of sampling.
+ * of another way of sampling; so do, within ood and attack, sets of other names and attacks of
+ * another kind or number of steps.
  */
 #ifndef SB_EVAL_ASSESS_H
 #define SB_EVAL_ASSESS_H

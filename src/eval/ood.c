@@ -167,6 +167,16 @@ static sb_status one_set(struct work *w, const char *name, const char *path)
     return st;
 }
 
+/* Whether there are figures of that name already: results.json keeps them by it. */
+static bool has_set(const struct work *w, const char *name)
+{
+    for (size_t i = 0; i < json_array_size(w->list); i++)
+        if (strcmp(json_string_value(json_object_get(json_array_get(w->list, i), "name")),
+                   name) == 0)
+            return true;
+    return false;
+}
+
 /* "NAME=PATH", or a name that is looked for. */
 static sb_status named_set(struct work *w, const char *text)
 {
@@ -178,6 +188,9 @@ static sb_status named_set(struct work *w, const char *text)
                        text);
     memcpy(name, text, n);
     name[n] = '\0';
+    if (has_set(w, name))
+        return sb_fail(SB_EARG, "'%s': there are two sets of that name; give one another",
+                       name);
     sb_status st =
         sb_source_find(w->a->o->config, equals ? equals + 1 : name, path, sizeof path);
     return st == SB_OK ? one_set(w, name, path) : st;

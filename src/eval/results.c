@@ -40,6 +40,49 @@ static json_t *place_of(const struct sb_eval *a, json_t *results, const char **k
     return json_object_set_new(results, "other_tests", others) == 0 ? others : NULL;
 }
 
+/* Whether two entries of a list are about the same: all that names them is alike. */
+static bool same_entry(const json_t *a, const json_t *b, const char *const name[2])
+{
+    for (int i = 0; i < 2 && name[i]; i++)
+        if (!json_equal(json_object_get(a, name[i]), json_object_get(b, name[i])))
+            return false;
+    return true;
+}
+
+/* Puts an entry in the place of that of the same name, or behind the others. */
+static bool put_entry(json_t *list, json_t *entry, const char *const name[2])
+{
+    for (size_t i = 0; i < json_array_size(list); i++)
+        if (same_entry(json_array_get(list, i), entry, name))
+            return json_array_set(list, i, entry) == 0;
+    return json_array_append(list, entry) == 0;
+}
+
+/* all becomes the old sections with the new ones in their places; lists of things that have
+ * names are merged by them, so that figures of another set or attack stay. */
+static bool merge(json_t *all, json_t *sections)
+{
+    static const struct {
+        const char *section, *name[2];
+    } lists[] = {{"ood", {"name", NULL}}, {"attack", {"kind", "steps"}}};
+    bool ok = true;
+    const char *key;
+    json_t *value;
+    json_object_foreach(sections, key, value)
+    {
+        json_t *old = json_object_get(all, key);
+        const char *const *name = NULL;
+        for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+            if (strcmp(key, lists[i].section) == 0 && json_is_array(old))
+                name = lists[i].name;
+        if (!name)
+            ok = ok && json_object_set(all, key, value) == 0;
+        for (size_t i = 0; name && i < json_array_size(value); i++)
+            ok = ok && put_entry(old, json_array_get(value, i), name);
+    }
+    return ok;
+}
+
 /* Old sections that belong with the new ones: of the same way of sampling. */
 static json_t *old_sections(const json_t *old, const char *sampling)
 {
@@ -60,7 +103,7 @@ sb_status sb_eval_write(struct sb_eval *a)
         goto done;
     place = place_of(a, results, &key);
     all = old_sections(json_object_get(place, key), sampling);
-    bool ok = place && all && !a->failed && json_object_update(all, a->sections) == 0 &&
+    bool ok = place && all && !a->failed && merge(all, a->sections) &&
               json_object_set_new(all, "sampling", json_string(sampling)) == 0 &&
               json_object_set_new(all, "definitions", sb_eval_definitions(a)) == 0 &&
               json_object_set(place, key, all) == 0;

@@ -8,6 +8,8 @@
 #include "kernels/shards.h"
 #include "recipe/options.h"
 
+enum { MIMO_MEMBERS = 64 }; /* heads on one network, and as many images side by side */
+
 static sb_status check_data(const struct sb_config_data *d)
 {
     uint32_t height, width;
@@ -51,6 +53,12 @@ static sb_status check_members(const struct sb_method *row, uint32_t members)
             "method.members = %u: %s is an ensemble of at least %u; want more, "
             "or a method of one network as method.name",
             members, row->name, row->least_members);
+    if (row->form == SB_FORM_MIMO && members > MIMO_MEMBERS)
+        return sb_fail(
+            SB_EARG,
+            "method.members = %u: the members of %s share one network, as many "
+            "images side by side; want at most %d",
+            members, row->name, MIMO_MEMBERS);
     if (row->support == SB_SUPPORT_REWIND && members >= SB_RNG_MEMBERS)
         return sb_fail(SB_EARG,
                        "method.members = %u: %s has one run more than members; want at "

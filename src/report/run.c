@@ -153,7 +153,7 @@ sb_status sb_report_run_finished(const struct sb_report_run *r)
 {
     if (r->results)
         return SB_OK;
-    return sb_fail(SB_EARG,
+    return sb_fail(SB_EIO,
                    "%s has no results.json: its training has not ended; go on with: "
                    "sebays train %s/recipe.ini --out %s --resume",
                    r->path, r->path, r->path);

@@ -31,7 +31,7 @@ struct sb_report_run {
 sb_status sb_report_run_init(struct sb_report_run *r, const char *path);
 void sb_report_run_fini(struct sb_report_run *r);
 
-/* SB_EARG with what to do, if the run has no results yet. */
+/* SB_EIO with what to do, if the run has no results yet. */
 sb_status sb_report_run_finished(const struct sb_report_run *r);
 
 /* evaluation.NAME of the results; NULL: not evaluated. Borrowed. */

@@ -206,6 +206,12 @@ static fields evaluation = {MAP("definitions", SMALL, &sentence),
                             OBJECT("support", support),
                             END};
 
+/* Of --test OTHER a page has the figures only. */
+static fields other_test = {TEXT("path"), NEED("n"), NEED_OBJECT("ensemble", scores),
+                            END};
+static fields other_fields = {TEXT("sampling"), OBJECT("test", other_test), END};
+ITEM(one_other, other_fields);
+
 static fields results = {TEXT("task"),
                          NEED_TEXT("method", NAME),
                          NEED_TEXT("arch", NAME),
@@ -223,6 +229,7 @@ static fields results = {TEXT("task"),
                          NEED("epochs"),
                          NEED("ece_bins"),
                          OBJECT("evaluation", evaluation),
+                         MAP("other_tests", SMALL, &one_other),
                          END};
 
 static fields metric = {NEED_TEXT("phase", NAME),

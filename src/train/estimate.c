@@ -135,25 +135,33 @@ static sb_status print_limits(FILE *f, const struct sb_trainer *t)
     return st;
 }
 
+static void print_data(FILE *f, const struct sb_trainer *t)
+{
+    const struct sb_dataset *d = &t->source.train;
+    uint32_t channels = t->source.normal.channels;
+    fprintf(f, "data: %u training, %u validation, %u test examples of %u",
+            t->source.part.train_count, t->source.part.validation_count, t->source.tests,
+            channels);
+    if (sb_dataset_tabular(d))
+        fprintf(f, " feature%s", channels == 1 ? "" : "s");
+    else
+        fprintf(f, " x %u x %u", d->height, d->width);
+    fprintf(f, ", %u %s\n\n", d->targets ? d->target_count : d->classes,
+            d->targets ? d->target_count == 1 ? "target" : "targets" : "classes");
+}
+
 /* The network is the last kind that was measured: the members'. */
 static sb_status print_plan(FILE *f, const struct sb_trainer *t, double dense_run,
                             const struct kind kind[SB_STAGE_SUPPORTS])
 {
     const struct sb_net *n = &t->net;
-    const struct sb_dataset *d = &t->source.train;
     double macs = sb_net_macs(n, false), dense = sb_net_macs(n, true);
     size_t bytes = 0;
     for (int k = 0; k < SB_STAGE_SUPPORTS; k++)
         bytes = kind[k].bytes > bytes ? kind[k].bytes : bytes;
     fprintf(f, "method %s, architecture %s, %u members\n", t->method->name,
             t->config->model.arch, t->config->method.members);
-    fprintf(f,
-            "data: %u training, %u validation, %u test examples of %u x %u x %u, %u "
-            "%s\n\n",
-            t->source.part.train_count, t->source.part.validation_count, t->source.tests,
-            t->source.normal.channels, t->source.train.height, t->source.train.width,
-            d->targets ? d->target_count : d->classes,
-            d->targets ? d->target_count == 1 ? "target" : "targets" : "classes");
+    print_data(f, t);
     if (t->chosen[0])
         fprintf(f, "chosen for the data: %s\n\n", t->chosen);
     print_layers(f, n);

@@ -83,7 +83,7 @@ static sb_status merge_member(struct merge *g, const char *directory, uint32_t *
     char path[SB_RUN_PATH];
     sb_status st = sb_run_path(directory, "model.safetensors", path);
     if (st == SB_OK && !sb_file_exists(path))
-        st = sb_fail(SB_EARG,
+        st = sb_fail(SB_EIO,
                      "%s has no model.safetensors: its training is not finished; "
                      "go on with --member and --resume",
                      directory);

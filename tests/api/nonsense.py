@@ -52,7 +52,7 @@ STRINGS = {
 BAD_STRINGS = ["NULL", '""', '"\\xff\\xfe"', '"/"', '"nowhere/at/all"', "long_text"]
 BAD = {"size_t": ["0", "SIZE_MAX"], "uint32_t": ["UINT32_MAX"], "uint64_t": ["UINT64_MAX"],
        "bool": ["true"], "double": ["NAN", "-1.0", "INFINITY"], "ptrdiff_t": ["PTRDIFF_MIN"]}
-MAY_BE_NULL = {"options", "data_dir"}  # arguments
+MAY_BE_NULL = {"options", "data_dir", "html"}  # arguments
 FREES = re.compile(r"sebays_\w*free$")
 
 

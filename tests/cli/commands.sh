@@ -43,6 +43,22 @@ cmp first.ini second.ini || fault 'a resolved recipe does not resolve to itself'
 grep -q '^batch = 7$' set.ini && grep -q '^seed = 9$' set.ini || fault '--set is ignored'
 
 refused 2 "sebays: there is no command 'trian'; see 'sebays --help'" trian
+# 1 is what fails while it is done, also because something is not there; 2 a wrong command line.
+for words in 'eval nono' 'compare nono' 'report nono' 'predict nono --input x.csv' \
+    'inspect nono' 'export nono --format npz --out x.npz' 'recipe nono.ini' 'plan nono.ini' \
+    'train nono.ini' 'train nono.csv' 'init nono.csv' 'merge nono nana --out m' \
+    'sweep nono.ini --vary train.seed=1,2 --out s' 'data info nono' \
+    'data convert nono --out c' 'data corrupt nono --out c'; do
+    for more in '' --nonsense; do
+        want_code=1
+        [ -z "$more" ] || want_code=2
+        # shellcheck disable=SC2086 # a list of words
+        "$sebays" $words $more >out 2>err
+        code=$?
+        [ $code -eq $want_code ] || fault "sebays $words $more: exit code $code, want $want_code"
+        [ "$(wc -l <err)" = 1 ] || fault "sebays $words $more: said '$(cat err)'"
+    done
+done
 refused 2 "sebays recipe: want a RECIPE.ini; see 'sebays recipe --help'" recipe
 refused 2 "sebays recipe: there is no option '--out'; see 'sebays recipe --help'" \
     recipe good.ini --out x

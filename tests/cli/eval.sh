@@ -125,8 +125,17 @@ cp "$dir/run/results.json" "$dir/all.json"
 cmp "$dir/all.json" "$dir/run/results.json" || fail "3 threads give other figures than 1"
 cmp "$dir/said" "$dir/said3" || fail "3 threads print other figures than 1"
 "$sebays" eval "$dir/run" --attack pgd-3 --quiet > /dev/null
-want '(e["attack"][0]["kind"], e["attack"][0]["steps"])' "('pgd', 3)"
+want '[(a["kind"], a["steps"]) for a in e["attack"]]' "[('fgsm', 1), ('pgd', 3)]"
 want 'len(e["corruption"]["sets"])' "$sets"
+
+# Sets and attacks of other names stay; of the same name, what is found now.
+"$sebays" eval "$dir/run" --attack pgd-2 --ood other="$dir/fashion" --quiet > /dev/null
+"$sebays" eval "$dir/run" --attack pgd-3 --ood same="$dir/fashion" --quiet > /dev/null
+want '[(a["kind"], a["steps"]) for a in e["attack"]]' "[('fgsm', 1), ('pgd', 3), ('pgd', 2)]"
+want '[(o["name"], o["path"].split("/")[-1]) for o in e["ood"]]' \
+    "[('same', 'fashion'), ('other', 'fashion')]"
+want 'e["attack"][0] == json.load(open("'"$dir/all.json"'"))["evaluation"]["attack"][0]' True
+"$sebays" report "$dir/run" > /dev/null || fail "no page with two sets and three attacks"
 
 # Figures on another test set stand apart: the run's own, and all tables of it, stay.
 "$sebays" compare "$dir/run" > "$dir/before"
@@ -164,26 +173,30 @@ grep -q '^  temperature ' "$dir/said" || fail "no line of the temperature"
 want 'e["test"]["temperature"]["ensemble"]["acc"] == e["test"]["ensemble"]["acc"]' True
 want 'e["test"]["temperature"]["validation_nll"][1] <= e["test"]["temperature"]["validation_nll"][0]' True
 
-# ---- refusals: one sentence, exit code 2 ----
+# ---- refusals: one sentence; exit code 2, or 1 for what is not there ----
+exits=2
 refused() {
     sentence=$1
     shift
     code=0
     "$sebays" "$@" > /dev/null 2> "$dir/said" || code=$?
-    [ $code -eq 2 ] || fail "$*: exit code $code, not 2"
+    [ $code -eq $exits ] || fail "$*: exit code $code, not $exits"
     [ "$(wc -l < "$dir/said")" = 1 ] || fail "$*: says '$(cat "$dir/said")'"
     grep -q "$sentence" "$dir/said" || fail "$*: says '$(cat "$dir/said")'"
 }
 cp "$dir/run/results.json" "$dir/before.json"
 mkdir "$dir/empty" "$dir/begun"
 cp "$dir/run/recipe.ini" "$dir/begun"
+exits=1
 refused 'not the directory of a run' eval "$dir/empty"
 refused 'no member is finished; go on with .*--resume' eval "$dir/begun"
+refused 'no file of a corruption' eval "$dir/run" --corrupt "$dir/empty"
+exits=2
 refused 'want NAME=PATH' eval "$dir/run" --ood "=$dir/mnist"
+refused "two sets of that name" eval "$dir/run" --ood a="$dir/mnist" --ood a="$dir/fashion"
 refused "no attack 'cw'" eval "$dir/run" --attack cw
 refused 'only eval' eval "$dir/run" --set train.seed=2
 refused 'want a number of draws, mean or noise' eval "$dir/run" --samples few
-refused 'no file of a corruption' eval "$dir/run" --corrupt "$dir/empty"
 cmp "$dir/before.json" "$dir/run/results.json" || fail "a failure changed results.json"
 
 # ---- a run that is taken up again keeps its evaluation ----
@@ -212,6 +225,13 @@ refused 'already holds a run' sweep "$dir/small.ini" --vary method.sparsity=0.5 
 refused 'want section.key=v1,v2' sweep "$dir/small.ini" --vary train.seed --out "$dir/none"
 refused "no option 'train.sed'" sweep "$dir/small.ini" --vary train.sed=1 --out "$dir/none"
 refused 'nothing to vary' sweep "$dir/small.ini" --out "$dir/none"
+
+# A table has no images to attack.
+printf '%s,%s,%s\n' a b y 1 2 x 2 1 y 1 3 x 3 1 y 1 4 x 4 1 y 2 4 x 4 2 y 2 5 x 5 2 y > "$dir/t.csv"
+for _ in 1 2 3; do tail -n 10 "$dir/t.csv"; done > "$dir/more"
+cat "$dir/more" >> "$dir/t.csv"
+"$sebays" train "$dir/t.csv" --set model.arch=mlp-8 --out "$dir/table" --quiet > /dev/null 2>&1
+refused 'attacks need images; it is a table of 2 features' eval "$dir/table" --attack fgsm
 
 # What was trained has more layers than a member: a tree's are those of its trunk and branches.
 sed -e 's/^name = .*/name = treenet/' -e '/^sparsity/d' -e 's/^members = .*/members = 2/' "$dir/small.ini" > "$dir/tree.ini"

@@ -141,7 +141,7 @@ refused 2 'sebays merge: other/model.safetensors: belongs to another recipe: "lr
     merge bays/0 other bays/2 --out no
 mkdir unfinished
 cp bays/1/recipe.ini unfinished
-refused 2 'sebays merge: unfinished has no model.safetensors: its training is not finished; go on with --member and --resume' \
+refused 1 'sebays merge: unfinished has no model.safetensors: its training is not finished; go on with --member and --resume' \
     merge bays/0 unfinished bays/2 --out no
 sed 's/^5.1,/5.2,/' "$tables/iris.csv" >iris.csv
 "$sebays" merge bays/0 bays/1 bays/2 --out no >out 2>err && fault 'other data was merged'

@@ -56,7 +56,7 @@ cp "$tables/iris.csv" iris.csv
 recipe one 'set = iris.csv' 'split = stratified' 'validation = 0.1'
 learns one 85
 "$sebays" plan one.ini >out 2>err || fault "plan: $(cat err)"
-grep -q '^data: 108 training, 12 validation, 30 test examples of 4 x 1 x 1, 3 classes$' out ||
+grep -q '^data: 108 training, 12 validation, 30 test examples of 4 features, 3 classes$' out ||
     fault "plan: $(sed -n 2p out)"
 recipe plain 'set = iris.csv' # sorted by class, and nobody says how to split
 learns plain 85
@@ -119,7 +119,7 @@ for how in standard quantile pieces; do
 done
 grep -q '"scale\\":\\"pieces' real_pieces/model.safetensors || fault 'no pieces in the model'
 "$sebays" plan real_pieces.ini >out 2>err || fault "plan: $(cat err)"
-grep -q 'examples of 21 x 1 x 1, 3 classes$' out || fault "pieces: $(sed -n 2p out)"
+grep -q 'examples of 21 features, 3 classes$' out || fault "pieces: $(sed -n 2p out)"
 
 # The same rows give the same answers from a file, and whatever else is in the table.
 "$sebays" predict real_pieces --input real.csv --quiet >all.out

@@ -25,6 +25,9 @@ page one.html sebays -o one.html
 page three.html sebays dnn going --out three.html
 page dnn/report.html dnn
 cp dnn/report.html short.html
+# What --test found stands on the page.
+grep -q '"other_tests":{"data/later":{"sampling":"draw","test":{"ensemble":{"acc":0.841' one.html ||
+    fault 'the page has no figures of another test set'
 # A run that kept no rows for validation.
 cp -r dnn unjudged && sed -i 's/, "val_[a-z]*": [0-9.]*//g' unjudged/metrics.jsonl
 page unjudged.html unjudged -o unjudged.html
@@ -35,7 +38,7 @@ refused 2 'sebays report: dnn/results.json is a file of the run; give the page a
 page dnn/report.html dnn
 
 # Names are text, whatever they hold.
-sed -i 's|T-shirt/top|</script><img src=x onerror=alert(1)>\\u0007|; s|"mnist"|"<!--<script>"|' sebays/results.json
+sed -i 's|T-shirt/top|</script><img src=x onerror=alert(1)>\\u0007|; s|"mnist"|"<!--<script>"|; s|data/later|</script><b>later|' sebays/results.json
 page hostile.html sebays -o hostile.html
 
 "$sebays" compare sebays dnn >out || fault 'compare fails'
@@ -55,7 +58,7 @@ cp -r dnn other && sed -i 's/^seed = 1/seed = 2/' other/recipe.ini
 "$sebays" compare dnn other --format csv | grep -q '^"fashion-mnist","lenet",dnn,1,0,2,0.9043,0,' ||
     fault 'two seeds are not one row'
 
-refused 2 "sebays compare: going has no results.json: its training has not ended; go on with: sebays train going/recipe.ini --out going --resume" \
+refused 1 "sebays compare: going has no results.json: its training has not ended; go on with: sebays train going/recipe.ini --out going --resume" \
     compare going
 # A pattern's other directories are left out.
 mkdir nothing
@@ -67,9 +70,24 @@ sebays compare: left out: going has no results.json: its training has not ended;
 sebays compare: left out: nothing is no run directory, it has no recipe.ini; want one that 'sebays train' made
 END
 cmp err left || fault "compare of some says '$(cat err)'"
+# The same for the page, where a run that is still in training has its place.
+code=0
+"$sebays" report nothing sebays going dnn nono >out 2>err || code=$?
+[ "$(cat out)" = sebays/report.html ] && [ -s sebays/report.html ] && [ "$code" = 1 ] ||
+    fault "report of some: exit code $code, '$(cat out)'"
+grep -q '"path":"going"' sebays/report.html || fault 'report of some: no run in training'
+cat >left <<END
+sebays report: left out: nothing is no run directory, it has no recipe.ini; want one that 'sebays train' made
+sebays report: left out: nono is no run directory, it has no recipe.ini; want one that 'sebays train' made
+END
+cmp err left || fault "report of some says '$(cat err)'"
+code=0
+"$sebays" report nothing nono -o none.html >out 2>err || code=$?
+[ "$code" = 1 ] && [ ! -e none.html ] && grep -q '^sebays report: no run is left to report$' err ||
+    fault "report of none: exit code $code, '$(cat err)'"
 refused 2 "sebays compare: there is no format 'html'; the nearest is 'text', of text, markdown, latex, csv and json" \
     compare dnn sebays --format html
-refused 2 "sebays compare: nono is no run directory, it has no recipe.ini; want one that 'sebays train' made" \
+refused 1 "sebays compare: nono is no run directory, it has no recipe.ini; want one that 'sebays train' made" \
     compare nono
 refused 2 "sebays compare: there is no format 'html'; the nearest is 'text', of text, markdown, latex, csv and json" \
     compare dnn --format html
@@ -90,6 +108,8 @@ if [ -z "$chromium" ] || ! command -v python3 >/dev/null; then
     echo 'NOT TESTED: reports in a browser (needs chromium and python3)'
     exit $failed
 fi
+"$chromium" --headless=new --no-sandbox --disable-gpu --dump-dom "file://$work/one.html" 2>/dev/null |
+    grep -q '>data/later</th><td>500</td><td>84.12' || fault 'no table of other test sets'
 for file in $pages; do
     python3 "$here/browser.py" "$chromium" "$file" || failed=1
 done

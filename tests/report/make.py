@@ -227,7 +227,9 @@ def main():
     sebays = results("sebays", facts["test"]["members"], 0.2, facts["test"]["ensemble"],
                      0.55, 78.2, 18)
     write("sebays", recipe("sebays", 3, 0.8, 6, 4), metrics(phases),
-          {**sebays, "evaluation": facts})
+          {**sebays, "evaluation": facts,
+           "other_tests": {"data/later": {"sampling": "draw", "test": {
+               "path": "data/later", "n": 500, "ensemble": scores(0.8412, 0.4107, 0.0301)}}}})
     dnn = scores(0.9043, 0.2811, 0.0214, 0.143)
     write("dnn", recipe("dnn", 1, 0, 6, 4),
           metrics([("explore", 0, 6, 0.1, 0.885), ("exploit", 0, 4, 0.05, 0.904)]),

@@ -160,6 +160,27 @@ function ood(runs) {
     return [...(known.length === 1 ? best.map((text) => el("p", null, text)) : []), oodTable(known), el("div", {class: "grid"}, figures), ...notes];
 }
 
+/* ---- other test sets ---- */
+
+/* [name, its figures] of the run's own test set, then of those of --test, if there are any. */
+function testsOf(run) {
+    const own = sectionOf(run, "test") || {}, others = Object.entries((run.results || {}).other_tests || {}).filter(([, other]) => other.test);
+    const name = (own.path ? own.path + ", " : "") + "the recipe\u2019s";
+    return others.length ? [[name, {n: own.n, ensemble: ensembleOf(run)}, sectionOf(run, "sampling")], ...others.map(([path, other]) => [path, other.test, other.sampling])] : [];
+}
+
+function otherTestsTable(runs, figures) {
+    const rows = runs.flatMap((run) => testsOf(run).map(([name, test, sampling]) => [runs.length > 1 ? run.name + ": " + name : name, whole(test.n),
+        ...figures.map(([, key, show]) => show(test.ensemble[key])), sampling || NONE]));
+    return rows.length ? [table(["test set", "examples", ...figures.map(([title]) => title), "sampling"], rows, {label: "Other test sets"})] : [];
+}
+
+function otherTests(told, measured) {
+    const nodes = [...otherTestsTable(told, [["accuracy", "acc", percent], ["nll", "nll", (x) => fixed(x, 4)], ["ECE", "ece", (x) => fixed(x, 4)]]),
+        ...otherTestsTable(measured, [["rmse", "rmse", significant], ["mae", "mae", significant], ["nll", "nll", (x) => fixed(x, 4)], ["crps", "crps", significant]])];
+    return nodes.length ? [el("p", {class: "note"}, "What the ensemble makes of other labelled data; all other sections are about the recipe\u2019s test set."), ...nodes] : [];
+}
+
 /* ---- attacks ---- */
 
 function attack(runs) {

@@ -42,6 +42,7 @@ function build(runs) {
     add("training", "Training", () => training(runs));
     if (measured.length)
         add("outcomes", "Predicted and true", () => outcomes(measured));
+    add("others", "Other test sets", () => otherTests(told, measured));
     if (told.length) {
         add("calibration", "Calibration", () => calibration(told));
         add("classes", "Classes", () => classes(told));

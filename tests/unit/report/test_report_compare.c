@@ -418,7 +418,7 @@ static void a_run_that_has_not_ended_is_refused(void **state)
     (void)state;
     struct sb_report_run run = runs_make("runs/x", "x", "lenet", "dnn", 1, 0, NULL);
     struct sb_compare c;
-    refused(sb_compare_init(&c, &run, 1), SB_EARG,
+    refused(sb_compare_init(&c, &run, 1), SB_EIO,
             "runs/x has no results.json: its training has not ended; go on with: sebays "
             "train runs/x/recipe.ini --out runs/x --resume");
     sb_compare_fini(&c);
