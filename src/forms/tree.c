@@ -66,22 +66,13 @@ static void default_layer(const struct sb_arch *a, char out[SB_NODE_NAME])
     snprintf(out, SB_NODE_NAME, "%s", *before ? before : last);
 }
 
-/* Branches from the first layer on would be an ensemble, and no tree. */
-static sb_status check_trunk(const char *name, const struct sb_arch *a, uint32_t at,
-                             const char *point)
+static sb_status check_hidden(const char *name, const struct sb_arch *a)
 {
-    for (uint32_t i = 0; i < at; i++)
-        if (a->node[i].kind == SB_NODE_WEIGHT)
-            return SB_OK;
-    if (a->weights == 1)
-        return sb_fail(SB_EARG,
-                       "treenet needs a network with a hidden layer; %s has none", name);
-    return sb_fail(
-        SB_EARG,
-        "method.branch_at = %s: it is the first layer of %s, and the branches "
-        "would share nothing; want a later one such as '%s', a network of more "
-        "layers, or dnn-ensemble as method.name",
-        point, name, a->node[a->nodes - 1].name);
+    return a->weights > 1 ? SB_OK
+                          : sb_fail(SB_EARG,
+                                    "treenet needs a network with a hidden layer; %s has "
+                                    "none",
+                                    name);
 }
 
 static sb_status find_branch(const struct sb_form_spec *s, const char *name,
@@ -93,7 +84,7 @@ static sb_status find_branch(const struct sb_form_spec *s, const char *name,
         default_layer(a, point);
     for (*at = 1; *at < a->nodes; ++*at)
         if (belongs(&a->node[*at], point))
-            return check_trunk(name, a, *at, point);
+            return check_hidden(name, a);
     return sb_fail(
         SB_EARG,
         "method.branch_at = %s: %s has no such block or layer; want one such as "

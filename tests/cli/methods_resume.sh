@@ -192,10 +192,6 @@ refused 'mlp has no hidden layer to drop elements of' \
 recipe treenet > "$dir/bad.ini"
 refused "method.branch_at = group9.0: mlp-24-12 has no such block or layer; want one such as" \
     train "$dir/bad.ini" --out "$dir/bad" --set method.branch_at=group9.0
-refused "method.branch_at = 0: it is the first layer of mlp-24, and the branches would share nothing; want a later one such as '2'" \
-    train "$dir/bad.ini" --out "$dir/bad" --set model.arch=mlp-24
-refused "method.branch_at = 0: it is the first layer of mlp-24-12, and" \
-    train "$dir/bad.ini" --out "$dir/bad" --set method.branch_at=0
 refused 'treenet needs a network with a hidden layer; mlp has none' \
     train "$dir/bad.ini" --out "$dir/bad" --set model.arch=mlp
 recipe mimo > "$dir/bad.ini"

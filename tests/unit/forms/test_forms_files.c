@@ -216,15 +216,11 @@ static void write_small(enum sb_form_kind kind)
     sb_model_fini(&m);
 }
 
-static void branches_that_share_nothing_are_refused(void **state)
+static void trees_without_a_hidden_layer_are_refused(void **state)
 {
     (void)state;
     size_t live = sb_mem_live();
     write_small(SB_FORM_TREE);
-    refuse("form", "{\"name\":\"tree\",\"members\":3,\"branch_at\":\"0\"}",
-           "method.branch_at = 0: it is the first layer of mlp-12-9, and the branches "
-           "would share nothing; want a later one such as '4', a network of more layers, "
-           "or dnn-ensemble as method.name");
     refuse("arch", "mlp", "treenet needs a network with a hidden layer; mlp has none");
     assert_int_equal(sb_mem_live(), live);
 }
@@ -372,7 +368,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(files_give_back_what_they_were_given),
         cmocka_unit_test(scales_cost_a_tenth_of_a_network_at_most),
-        cmocka_unit_test(branches_that_share_nothing_are_refused),
+        cmocka_unit_test(trees_without_a_hidden_layer_are_refused),
         cmocka_unit_test(what_cannot_be_is_refused),
         cmocka_unit_test(every_failed_allocation_is_survived),
         cmocka_unit_test(a_model_survives_them_too),

@@ -23,8 +23,6 @@ static const char *const *options_of(const struct sb_method *m, bool averaged,
         list[n++] = "method.explore_epochs=0";
     if (m->support == SB_SUPPORT_FINE_TUNE)
         list[n++] = "method.tune_epochs=1";
-    if (m->form == SB_FORM_TREE) /* a trunk and branches */
-        list[n++] = "model.arch=mlp-8-8";
     if (averaged)
         list[n++] = "method.grow_batches=3";
     list[n] = NULL;
