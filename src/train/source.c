@@ -241,6 +241,8 @@ sb_status sb_source_prepare(struct sb_source *s, const struct sb_env *env,
     if (st == SB_OK && s->train.targets)
         st = sb_target_scale_init(&s->scale, &s->train, s->part.train,
                                   s->part.train_count);
+    if (st == SB_OK && s->train.targets)
+        sb_source_warn_rounded(s, env);
     if (st == SB_OK)
         st = sb_source_weigh(s, c->train.class_weights == SB_CONFIG_BALANCED);
     if (st != SB_OK)
