@@ -11,11 +11,15 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "data/targets.h"
 #include "readers/table_parts.h"
 #include "readers/table_value.h"
 
-enum { COLUMNS_MOST = 1 << 16 };
+enum {
+    COLUMNS_MOST = 1 << 16,
+    NAME_SHOWN = 64, /* bytes */
+};
 
 /* ---- rows ---- */
 
@@ -81,8 +85,13 @@ static sb_status add_name(struct sb_table *t, void *context, const struct sb_csv
         t->own->column[0].kind = SB_COLUMN_UNUSED;
     st = sb_words_add(&t->own->names, f->text, f->size, &number);
     if (st == SB_OK && number != i)
-        return sb_fail(SB_EFORMAT, "%s: line %llu: columns %u and %u have the same name",
-                       c->name, sb_table_line(c), number + 1, i + 1);
+        return sb_fail(
+            SB_EFORMAT,
+            "%s: line %llu: columns %u and %u are both named '%.*s'; rename one "
+            "of them, or leave it out of the file",
+            c->name, sb_table_line(c), number + 1, i + 1,
+            sb_text_cut(sb_words_at(&t->own->names, number), NAME_SHOWN),
+            sb_words_at(&t->own->names, number));
     return st;
 }
 

@@ -202,8 +202,10 @@ static void refuses(void **state)
     REFUSED("1,\"2,a\n3,4,b\n", SB_EFORMAT, "a.csv: line 1: a quote is not closed");
     REFUSED("1,\"2\"x,a\n3,4,b\n", SB_EFORMAT,
             "a.csv: line 1: text follows a closing quote");
-    REFUSED("w,w,k\n1,2,a\n", SB_EFORMAT,
-            "a.csv: line 1: columns 1 and 2 have the same name");
+    REFUSED(
+        "w,w,k\n1,2,a\n", SB_EFORMAT,
+        "a.csv: line 1: columns 1 and 2 are both named 'w'; rename one of them, or leave "
+        "it out of the file");
     REFUSED("1,2,\xff\n3,4,b\n", SB_EFORMAT,
             "a.csv: line 1, column 3: the text is not UTF-8 without control characters");
     REFUSED("1,\xff,a\n3,4,b\n", SB_EFORMAT,
