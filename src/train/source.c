@@ -221,6 +221,7 @@ sb_status sb_source_begin(struct sb_source *s, const struct sb_env *env,
         .table = sb_dataset_tabular(&s->train),
         .rows = limit > 0 && limit < rows ? limit : rows,
         .classes = s->train.classes,
+        .columns = s->train.columns ? s->train.columns->inputs : s->train.channels,
         .features = s->train.columns ? s->train.columns->features : s->train.channels,
         .usual = sb_indices_usual(&s->train),
     };
