@@ -73,6 +73,11 @@ class Outcomes(Structure):
                 ("far", c_void_p)]
 
 
+class DataOptions(Structure):
+    _fields_ = [("split", c_int), ("data_dir", c_char_p), ("label", c_char_p),
+                ("ignore", c_char_p), ("look", c_bool), ("like", c_void_p)]
+
+
 DRAW, DRAWS, MEAN, NOISE = range(4)       # enum sebays_sampling
 F32, U8 = range(2)                        # enum sebays_type
 NCHW, NHWC, STRIDED = range(3)            # enum sebays_layout
@@ -151,6 +156,9 @@ FUNCTIONS = {  # name: (result, arguments); handles are addresses
     "result_density": (c_double, [c_void_p]),
     "plan": (c_int, [c_void_p, POINTER(RunOptions), TEXT]),
     "inspect": (c_int, [c_char_p, TEXT]),
+    "data_open": (c_int, [c_char_p, POINTER(DataOptions), HANDLE]),
+    "data_free": (None, [c_void_p]),
+    "data_info": (c_int, [c_void_p, c_bool, TEXT]),
     "model_open": (c_int, [c_char_p, HANDLE]),
     "model_free": (None, [c_void_p]),
     "model_members": (c_uint32, [c_void_p]),

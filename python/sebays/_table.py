@@ -5,13 +5,18 @@ sorted order, so that nothing in them (separators, words for missing values) mat
 says which of them it knows, and in that order they are numbers to it.
 """
 import csv
+import ctypes
 import decimal
 import json
 import numbers
+import os
 import struct
+import tempfile
 import warnings
 
 import numpy as np
+
+from . import _library
 
 
 NUMBERS = numbers.Real, decimal.Decimal, np.bool_
@@ -67,6 +72,42 @@ def _order(texts):
         return sorted(texts, key=str.encode)
 
 
+def _kind(texts):
+    """What the library takes a column of these texts for, as in a file."""
+    with tempfile.TemporaryDirectory() as directory:
+        path = os.path.join(directory, "texts.csv")
+        with open(path, "w", newline="", encoding="utf-8") as file:
+            out = csv.writer(file)
+            out.writerow(["text", "number", "label"])
+            out.writerows([text, n, label] for n, text in enumerate(texts) for label in "ab")
+        data = _library.new_handle(_library.lib.sebays_data_open, os.fsencode(path),
+                                   ctypes.byref(_library.DataOptions(look=True)))
+    try:
+        info = _library.new_text(_library.lib.sebays_data_info, data, True)
+    finally:
+        _library.lib.sebays_data_free(data)
+    return json.loads(info)["columns"][0]["kind"]
+
+
+def _refuse_slips(column, texts):
+    """Dates and numbers with marks are no categories, unless they are said to be."""
+    if not texts or hasattr(column.dtype, "categories") or \
+            not all(any(c.isdigit() for c in text) for text in texts):
+        return
+    try:
+        kind = _kind(sorted(texts))
+    except (_library.Error, UnicodeEncodeError):
+        return  # texts that no file could have
+    if kind == "dates":
+        raise ValueError(f"X: column {column.name!r} has dates or times, such as {min(texts)}; "
+                         "make numbers of them (a year, a month, days since some day), or leave "
+                         "the column out")
+    if kind == "numbers with marks":
+        raise ValueError(f"X: column {column.name!r} has numbers with commas, per cent or signs "
+                         f"of money, such as {min(texts)}; make numbers of them, or leave the "
+                         "column out; categories are said by astype('category')")
+
+
 def target_names(y):
     """What the columns of y, [n] or [n][targets], are called in a table."""
     return ["label"] if y.ndim == 1 else [f"y{i}" for i in range(y.shape[1])]
@@ -88,6 +129,7 @@ class Table:
         for i in range(len(self.names)):
             texts = None if _has_numbers(X.iloc[:, i]) else \
                 {text for text in _texts(X.iloc[:, i]) if text is not None}
+            _refuse_slips(X.iloc[:, i], texts)
             self.tokens.append(None if texts is None else
                                {text: k for k, text in enumerate(_order(texts))})
         self.codes = None

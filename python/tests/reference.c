@@ -60,6 +60,9 @@ static void abi_prediction(void)
     FIELD(outcomes, epistemic), FIELD(outcomes, levels), FIELD(outcomes, level_count);
     FIELD(outcomes, quantiles), FIELD(outcomes, member_means);
     FIELD(outcomes, member_variances), FIELD(outcomes, far);
+    SIZE(data_options);
+    FIELD(data_options, split), FIELD(data_options, data_dir), FIELD(data_options, label);
+    FIELD(data_options, ignore), FIELD(data_options, look), FIELD(data_options, like);
 }
 
 /* A test that fails says where; nothing is worth giving back before the end. */

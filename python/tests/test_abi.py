@@ -9,7 +9,7 @@ from sebays import _library
 
 def python_lines():
     for name in ("Progress", "RunOptions", "Scores", "ExportOptions", "PredictorOptions",
-                 "Examples", "Prediction", "Outcomes"):
+                 "Examples", "Prediction", "Outcomes", "DataOptions"):
         struct = getattr(_library, name)
         c_name = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
         yield f"{c_name} 0 {ctypes.sizeof(struct)}"

@@ -192,9 +192,14 @@ class Classifier(unittest.TestCase):
         for column, why in ((pandas.date_range("2024-01-01", periods=120), "dates or times"),
                             (pandas.to_timedelta(np.arange(120), "D"), "dates or times"),
                             ([datetime.date(2024, 1, 1)] * 120, "such as 2024-01-01"),
+                            ([f"2024-01-{k % 28 + 1:02d}" for k in range(120)], "dates or times"),
+                            ([f"{k % 9} %" for k in range(120)], "per cent .* such as 0 %"),
+                            ([f"1,{k % 9}" for k in range(120)], "numbers with commas"),
                             (big, "'more' has infinity"), (x["size"] * 1e300, "too large")):
             with self.assertRaisesRegex(ValueError, why):
                 sebays.SeBaySClassifier().fit(x.assign(more=column), y)
+        marks = pandas.Series([f"{k % 9} %" for k in range(120)])
+        sebays.SeBaySClassifier().fit(x.assign(more=marks.astype("category")), y)
         with self.assertRaisesRegex(ValueError, "'more' has infinity"):
             plain.predict(x.assign(more=big))
         with self.assertRaisesRegex(ValueError, "'more' has values that are no numbers"):

@@ -9,7 +9,9 @@
 
 /* ---- names ---- */
 
-enum { NAME_BYTES = 16 };
+enum { NAME_BYTES = 16, ROUNDED = 192 /* bytes of a part of a sentence */ };
+
+#define FAR 1e4F /* from 0: floats are a thousandth apart */
 
 /* "y", or "y3" of several. */
 static const char *usual_name(uint32_t i, uint32_t count, char out[NAME_BYTES])
@@ -67,17 +69,37 @@ static bool constant(const struct sb_dataset *d, uint32_t t, const uint32_t *ind
     return true;
 }
 
+double sb_targets_gap(float x)
+{
+    float size = fabsf(x);
+    return (double)nextafterf(size, INFINITY) - (double)size;
+}
+
+/* What else a target may be that is x in every row. */
+static const char *or_rounded(float x, char out[ROUNDED])
+{
+    out[0] = '\0';
+    if (fabsf(x) >= FAR)
+        snprintf(out, ROUNDED,
+                 " as a 32-bit float, which tells numbers of that size apart only where "
+                 "they differ by %.2g; if it varies by less, subtract a constant from it",
+                 sb_targets_gap(x));
+    return out;
+}
+
 sb_status sb_targets_check(const struct sb_dataset *d)
 {
+    char rounded[ROUNDED];
     if (d->n < 2)
         return sb_fail(SB_EFORMAT, "%s: it has one row; want more to learn from",
                        d->path);
     for (uint32_t t = 0; t < d->target_count; t++)
         if (constant(d, t, NULL, d->n))
             return sb_fail(SB_EFORMAT,
-                           "%s: the target %s is %g in every row; there is nothing to "
+                           "%s: the target %s is %g in every row%s; there is nothing to "
                            "learn",
-                           d->path, d->target_names[t], (double)d->targets[t]);
+                           d->path, d->target_names[t], (double)d->targets[t],
+                           or_rounded(d->targets[t], rounded));
     return SB_OK;
 }
 
@@ -101,6 +123,7 @@ static void measure(const struct sb_dataset *d, uint32_t t, const uint32_t *inde
 sb_status sb_target_scale_init(struct sb_target_scale *s, const struct sb_dataset *d,
                                const uint32_t *index, uint32_t n)
 {
+    char rounded[ROUNDED];
     *s = (struct sb_target_scale){.count = d->target_count};
     s->mean = sb_malloc(s->count, 2 * sizeof *s->mean);
     if (!s->mean)
@@ -112,8 +135,9 @@ sb_status sb_target_scale_init(struct sb_target_scale *s, const struct sb_datase
             return sb_fail(
                 SB_EARG,
                 "%s: the target %s is %g in all %u rows that are trained on, or "
-                "too large for a float; there is nothing to learn",
-                d->path, d->target_names[t], (double)s->mean[t], n);
+                "too large for a float%s; there is nothing to learn",
+                d->path, d->target_names[t], (double)s->mean[t], n,
+                or_rounded(s->mean[t], rounded));
     }
     return SB_OK;
 }

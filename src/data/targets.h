@@ -27,6 +27,9 @@ static inline bool sb_targets_many(uint64_t values, uint64_t rows)
  * that is trained on. */
 sb_status sb_targets_check(const struct sb_dataset *d);
 
+/* How far the next 32-bit float is from x: what differs by less is the same. */
+double sb_targets_gap(float x);
+
 struct sb_target_scale {
     uint32_t count;
     float *mean, *sd; /* [count] owned, one block */

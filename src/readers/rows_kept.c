@@ -78,6 +78,33 @@ static sb_status find_name(struct sb_csv c, uint32_t fields, const char *name,
     return SB_OK;
 }
 
+/* The names of the row at c; of fields that cannot be read, what came before. */
+static void offer_names(struct sb_csv c, struct sb_columns *out)
+{
+    sb_status st = SB_OK;
+    while (c.more && st == SB_OK) {
+        struct sb_field f;
+        char buffer[SB_FIELD_MOST];
+        uint32_t number;
+        st = sb_csv_field(&c, &f);
+        if (st == SB_OK)
+            st = sb_csv_text(&c, &f, buffer);
+        if (st == SB_OK)
+            st = sb_words_add(&out->names, f.text, f.size, &number);
+    }
+}
+
+static sb_status refuse(struct sb_csv c, uint32_t fields, bool names, const char *name)
+{
+    struct sb_columns columns = {.count = fields, .header = names};
+    char want[SB_COLUMN_WANTED];
+    if (names)
+        offer_names(c, &columns);
+    sb_columns_wanted(&columns, name, strlen(name), want);
+    sb_words_fini(&columns.names);
+    return sb_fail(SB_EARG, "%s: there is no column %s to keep; %s", c.name, name, want);
+}
+
 sb_status sb_rows_kept_find(struct sb_rows_kept *k, struct sb_csv c, uint32_t fields,
                             bool names)
 {
@@ -89,10 +116,7 @@ sb_status sb_rows_kept_find(struct sb_rows_kept *k, struct sb_csv c, uint32_t fi
         if (st == SB_OK && k->field[i] == fields)
             k->field[i] = sb_columns_find(&numbers, name, strlen(name));
         if (st == SB_OK && k->field[i] == fields)
-            st =
-                sb_fail(SB_EARG,
-                        "%s: there is no column %s to keep; want %sa number from 1 to %u",
-                        c.name, name, names ? "a name of its first row or " : "", fields);
+            st = refuse(c, fields, names, name);
         if (st != SB_OK)
             return st;
     }

@@ -11,11 +11,15 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "data/targets.h"
 #include "readers/table_parts.h"
 #include "readers/table_value.h"
 
-enum { COLUMNS_MOST = 1 << 16 };
+enum {
+    COLUMNS_MOST = 1 << 16,
+    NAME_SHOWN = 64, /* bytes */
+};
 
 /* ---- rows ---- */
 
@@ -65,6 +69,16 @@ sb_status sb_table_row(struct sb_table *t, struct sb_csv *c, sb_table_fn *fn,
     return st;
 }
 
+static sb_status refuse_twice(const struct sb_csv *c, const char *name, uint32_t first,
+                              uint32_t second)
+{
+    return sb_fail(SB_EFORMAT,
+                   "%s: line %llu: columns %u and %u are both named '%.*s'; rename one "
+                   "of them, or leave it out of the file",
+                   c->name, sb_table_line(c), first, second,
+                   sb_text_cut(name, NAME_SHOWN), name);
+}
+
 static sb_status add_name(struct sb_table *t, void *context, const struct sb_csv *c,
                           struct sb_field *f, uint32_t i)
 {
@@ -81,31 +95,59 @@ static sb_status add_name(struct sb_table *t, void *context, const struct sb_csv
         t->own->column[0].kind = SB_COLUMN_UNUSED;
     st = sb_words_add(&t->own->names, f->text, f->size, &number);
     if (st == SB_OK && number != i)
-        return sb_fail(SB_EFORMAT, "%s: line %llu: columns %u and %u have the same name",
-                       c->name, sb_table_line(c), number + 1, i + 1);
+        return refuse_twice(c, sb_words_at(&t->own->names, number), number + 1, i + 1);
     return st;
 }
 
 /* ---- like another table ---- */
 
-static sb_status check_name(struct sb_table *t, void *context, const struct sb_csv *c,
-                            struct sb_field *f, uint32_t i)
+static sb_status find_name(struct sb_table *t, void *context, const struct sb_csv *c,
+                           struct sb_field *f, uint32_t i)
 {
-    (void)t;
     char buffer[SB_FIELD_MOST];
-    const struct sb_columns *like = context;
-    uint32_t column = t->column ? t->column[i] : i;
+    uint32_t *field = context, k;
     sb_status st = sb_csv_text(c, f, buffer);
-    if (st != SB_OK || column >= like->names.count)
+    if (st != SB_OK)
         return st;
-    const char *want = sb_words_at(&like->names, column);
-    if (strlen(want) != f->size || memcmp(want, f->text, f->size) != 0)
-        return sb_fail(SB_EFORMAT,
-                       "%s: column %u is named %.*s, in %s it is %s; the columns must be "
-                       "the same",
-                       c->name, i + 1, (int)(f->size < 64 ? f->size : 64), f->text,
-                       t->o->like->path, want);
+    bool known = sb_words_find(&t->use->names, f->text, f->size, &k);
+    t->column[i] = known ? k : t->use->count;
+    if (known && field[k] > 0)
+        return refuse_twice(c, sb_words_at(&t->use->names, k), field[k], i + 1);
+    if (known)
+        field[k] = i + 1;
     return SB_OK;
+}
+
+/* Every column that counts is there: those with features, and unless t->without what is
+ * predicted. field[k]: the number from 1 of the field that is column k; 0: none. */
+static sb_status check_absent(struct sb_table *t, const uint32_t *field)
+{
+    const struct sb_columns *like = t->use;
+    for (uint32_t k = 0; k < like->count; k++) {
+        bool answer = sb_column_is_answer(&like->column[k]);
+        t->without = t->without || (answer && field[k] == 0 && t->o->unlabelled);
+        bool counts = answer ? !t->without : sb_column_has_input(&like->column[k]);
+        if (counts && field[k] == 0)
+            return sb_fail(
+                SB_EFORMAT,
+                "%s: there is no column %s, which %s has; columns are found by "
+                "their names, in any order",
+                t->begin.name, sb_words_at(&like->names, k), t->o->like->path);
+    }
+    return SB_OK;
+}
+
+/* Both have names: each field is the column that is called like it, or none. */
+static sb_status follow_names(struct sb_table *t)
+{
+    struct sb_csv c = t->begin;
+    uint32_t *field = sb_calloc(t->use->count, sizeof *field);
+    sb_status st = field ? sb_table_row(t, &c, find_name, field)
+                         : sb_fail(SB_ENOMEM, "no memory for %u columns", t->use->count);
+    if (st == SB_OK)
+        st = check_absent(t, field);
+    sb_free(field);
+    return st;
 }
 
 static sb_status only_count(struct sb_table *t, void *context, const struct sb_csv *c,
@@ -115,12 +157,14 @@ static sb_status only_count(struct sb_table *t, void *context, const struct sb_c
     return SB_OK;
 }
 
-/* The same columns, with or without the label or targets. */
+/* The same columns, with or without the label or targets: by name if both files have names,
+ * else by place. */
 static sb_status follow(struct sb_table *t, bool header)
 {
     const struct sb_columns *like = t->use;
     uint32_t answers = sb_columns_answers(like);
     bool without = t->o->unlabelled && answers > 0 && t->width + answers == like->count;
+    bool names = header && like->header;
     if (!t->o->unlabelled && answers > 0 && t->width + answers == like->count)
         return sb_fail(
             SB_EFORMAT,
@@ -128,21 +172,17 @@ static sb_status follow(struct sb_table *t, bool header)
             "nothing can be compared",
             t->begin.name, t->width, t->o->like->path, like->count,
             like->targets > 0 ? "target" : "label");
-    if (!without && t->width != like->count)
+    if (!names && !without && t->width != like->count)
         return sb_fail(SB_EFORMAT, "%s has %u columns, but %s has %u", t->begin.name,
                        t->width, t->o->like->path, like->count);
-    if (without) {
-        t->column = sb_malloc(t->width, sizeof *t->column);
-        if (!t->column)
-            return sb_fail(SB_ENOMEM, "no memory for %u columns", t->width);
+    t->column = names || without ? sb_malloc(t->width, sizeof *t->column) : NULL;
+    if ((names || without) && !t->column)
+        return sb_fail(SB_ENOMEM, "no memory for %u columns", t->width);
+    if (names)
+        return follow_names(t);
+    t->without = without;
+    if (without)
         sb_columns_without_answers(like, t->column);
-    }
-    if (header && like->header) {
-        struct sb_csv c = t->begin;
-        sb_status st = sb_table_row(t, &c, check_name, (void *)(uintptr_t)like);
-        if (st != SB_OK)
-            return st;
-    }
     return SB_OK;
 }
 
@@ -153,6 +193,8 @@ static sb_status put_value(struct sb_table *t, void *context, const struct sb_cs
 {
     struct sb_dataset *d = context;
     uint32_t k = t->column ? t->column[i] : i;
+    if (k >= t->use->count) /* which the other file has not */
+        return SB_OK;
     if (t->rows >= d->n)
         return sb_fail(SB_EIO, "%s: it grew while it was read", c->name);
     if (d->weights && k == t->weight)
@@ -229,7 +271,7 @@ static sb_status check_bytes(const struct sb_table *t)
 
 static sb_status take_memory(struct sb_dataset *d, const struct sb_table *t)
 {
-    bool labelled = !t->column && t->use->label < t->use->count;
+    bool labelled = !t->without && t->use->label < t->use->count;
     bool grouped = t->own && t->o->group && *t->o->group;
     bool weighted = t->own && t->o->weight && *t->o->weight;
     d->copy = sb_malloc(d->n, d->channels * sizeof(float));
@@ -241,7 +283,7 @@ static sb_status take_memory(struct sb_dataset *d, const struct sb_table *t)
         return sb_fail(SB_ENOMEM, "%s: no memory for %u rows of %u columns",
                        t->begin.name, d->n, d->channels);
     d->values = d->copy;
-    return t->use->targets > 0 && !t->column ? begin_targets(d, t->use) : SB_OK;
+    return t->use->targets > 0 && !t->without ? begin_targets(d, t->use) : SB_OK;
 }
 
 static sb_status take_classes(struct sb_dataset *d, const struct sb_table *t)

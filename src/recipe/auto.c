@@ -19,7 +19,9 @@ enum {
     EPOCHS_MOST = 1000, /* of exploration */
     CLIP = 5,           /* of targets */
     WIDE = 1000, /* features from which a step moves the first layer's sums too far */
-    UPDATES = 8, /* of the support, in exploration ... */
+    BROAD = 256, /* features or columns from which work is bounded ... */
+    STEPS_LEAST = 150, /* ... but so many steps are taken */
+    UPDATES = 8,       /* of the support, in exploration ... */
     DELTA_T_LEAST =
         10 /* ... but steps between two: each costs one, and moves weights that
                           then have to learn */
@@ -58,11 +60,31 @@ static bool regresses(const struct sb_facts *f)
     return f->classes == 0;
 }
 
+static uint32_t at_least(uint32_t n, uint32_t least)
+{
+    return n > least ? n : least;
+}
+
 static const struct suit *suit_of(const struct sb_facts *f)
 {
     const struct suit *s = regresses(f) ? of_targets : of_classes;
     while (s->rows > 0 && f->rows >= s->rows)
         s++;
+    return s;
+}
+
+/* Rows of very many columns: pieces of each would be sixteen times as many features, and a
+ * run costs features times steps, of which wide rows need fewer to be known by heart. */
+static struct suit bounded(struct suit s, const struct sb_facts *f)
+{
+    uint32_t share = f->features / BROAD, all = s.explore;
+    if (f->columns >= BROAD)
+        s.numeric = SB_CONFIG_STANDARD;
+    if (share > 1 && all > STEPS_LEAST) {
+        s.explore = at_least(all / share, STEPS_LEAST);
+        s.exploit = (uint32_t)((uint64_t)s.exploit * s.explore / all);
+        s.anneal = (uint32_t)((uint64_t)s.anneal * s.explore / all);
+    }
     return s;
 }
 
@@ -112,11 +134,6 @@ static uint32_t steps_of(const struct sb_config *c, uint32_t rows)
     double left = v < 1 ? rows * (1 - v) : rows - v;
     uint32_t n = left < 1 ? 1 : (uint32_t)left;
     return n / c->train.batch + (n % c->train.batch != 0);
-}
-
-static uint32_t at_least(uint32_t n, uint32_t least)
-{
-    return n > least ? n : least;
 }
 
 static uint32_t epochs_of(uint32_t steps, uint32_t epoch_steps, uint32_t least)
@@ -172,11 +189,12 @@ static void fit_method(struct sb_recipe *r, const struct suit *s, uint32_t steps
 }
 
 /* A step moves the sums of the first layer by so much a feature: classes of very wide rows
- * diverged, or were learned by heart in a few steps. Halves are short to write. */
+ * diverged, or were learned by heart in a few steps. Halves are short to write. Targets,
+ * whose gradients are clipped, need one only. */
 static double rate_of(const struct suit *s, const struct sb_facts *f)
 {
     double lr = s->lr;
-    for (uint32_t n = f->features; n >= WIDE && !regresses(f); n /= 2)
+    for (uint32_t n = f->features; n >= WIDE; n = regresses(f) ? 0 : n / 2)
         lr /= 2;
     return lr;
 }
@@ -206,7 +224,7 @@ static void fit_train(struct sb_recipe *r, const struct sb_facts *f, const struc
 static void fit_rows(struct sb_recipe *r, const struct sb_facts *f)
 {
     struct sb_config *c = &r->config;
-    const struct suit *s = suit_of(f);
+    const struct suit suit = bounded(*suit_of(f), f), *s = &suit;
     fit_data(r, f, s);
     if (sb_recipe_close(r, &c->model.arch))
         snprintf(c->model.arch, sizeof c->model.arch, "%s", s->arch);

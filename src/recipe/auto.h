@@ -22,6 +22,7 @@ struct sb_facts {
     bool table;            /* rows, not images */
     uint32_t rows;         /* that are trained or validated on */
     uint32_t classes;      /* 0: none */
+    uint32_t columns;      /* that are numbers or texts of a row */
     uint32_t features;     /* of a row, before numbers are cut in pieces */
     enum sb_holdout usual; /* how such a set is split (sb_indices_usual) */
 };

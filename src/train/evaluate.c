@@ -311,7 +311,7 @@ static void warn_if_useless_classes(const struct sb_trainer *t,
                                     const struct sb_run_result *r)
 {
     double usual = usual_share(t), accuracy = r->ensemble.value[SB_CLASSES_ACC];
-    if (accuracy <= usual)
+    if (accuracy <= usual && accuracy < 1)
         sb_log_write(t->env->log, SB_LOG_WARN,
                      "the ensemble is right in %.4f of the test part; always saying the "
                      "most frequent class of the training part is right in %.4f: it has "
@@ -324,10 +324,12 @@ static void warn_if_useless_classes(const struct sb_trainer *t,
 
 sb_status sb_trainer_test(struct sb_trainer *t, struct sb_run_result *out)
 {
+    enum { TELLING = 20 }; /* fewer rows are better or worse than a guess by chance */
     sb_status st = test_members(t, out);
-    if (st == SB_OK && t->source.tests > 0 && t->source.train.targets)
+    bool telling = st == SB_OK && t->source.tests >= TELLING;
+    if (telling && t->source.train.targets)
         warn_if_useless_outcomes(t, out);
-    else if (st == SB_OK && t->source.tests > 0)
+    else if (telling)
         warn_if_useless_classes(t, out);
     return st == SB_OK ? fill_costs(t, out) : st;
 }

@@ -221,6 +221,7 @@ sb_status sb_source_begin(struct sb_source *s, const struct sb_env *env,
         .table = sb_dataset_tabular(&s->train),
         .rows = limit > 0 && limit < rows ? limit : rows,
         .classes = s->train.classes,
+        .columns = s->train.columns ? s->train.columns->inputs : s->train.channels,
         .features = s->train.columns ? s->train.columns->features : s->train.channels,
         .usual = sb_indices_usual(&s->train),
     };
@@ -241,6 +242,8 @@ sb_status sb_source_prepare(struct sb_source *s, const struct sb_env *env,
     if (st == SB_OK && s->train.targets)
         st = sb_target_scale_init(&s->scale, &s->train, s->part.train,
                                   s->part.train_count);
+    if (st == SB_OK && s->train.targets)
+        sb_source_warn_rounded(s, env);
     if (st == SB_OK)
         st = sb_source_weigh(s, c->train.class_weights == SB_CONFIG_BALANCED);
     if (st != SB_OK)

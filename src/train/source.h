@@ -63,6 +63,7 @@ sb_status sb_source_encode(struct sb_source *s, const struct sb_env *env,
 /* Of sb_source_begin and sb_source_prepare: what is odd about a table, to the log. */
 void sb_source_warn(const struct sb_dataset *d, const struct sb_env *env);
 void sb_source_warn_constant(const struct sb_source *s, const struct sb_env *env);
+void sb_source_warn_rounded(const struct sb_source *s, const struct sb_env *env);
 
 /* Of sb_source_prepare: s->weight, from the rows' own weights and, balanced, such that every
  * class of the training part counts the same. */

@@ -1,6 +1,7 @@
 /* source_warn - what a user should know about a table before it is trained on: columns that
  * are something else than they seem, or nothing at all, and classes that cannot be learned.
  * A kind of oddity is one line, however many columns have it. */
+#include <math.h>
 #include <stdio.h>
 
 #include "base/log.h"
@@ -99,7 +100,7 @@ void sb_source_warn(const struct sb_dataset *d, const struct sb_env *env)
         warn_of_single(d, env);
 }
 
-/* ---- what does not vary ---- */
+/* ---- what does not vary, or less than floats can show ---- */
 
 static bool is_constant(const struct sb_normalise *m, uint32_t feature, uint32_t width)
 {
@@ -109,11 +110,18 @@ static bool is_constant(const struct sb_normalise *m, uint32_t feature, uint32_t
     return width > 0 && k == width;
 }
 
+/* Where floats are a thousandth apart. */
+static bool is_far(const struct sb_normalise *m, uint32_t feature)
+{
+    return fabsf(m->mean[feature]) >= 1e4F;
+}
+
 void sb_source_warn_constant(const struct sb_source *s, const struct sb_env *env)
 {
     const struct sb_columns *columns = s->normal.columns;
     uint32_t all = columns ? columns->count : s->normal.channels, same = 0, first = all;
     char title[SB_COLUMN_TITLE];
+    bool far = false;
     if (!sb_dataset_tabular(&s->train))
         return;
     for (uint32_t i = 0; i < all; i++) {
@@ -122,14 +130,33 @@ void sb_source_warn_constant(const struct sb_source *s, const struct sb_env *env
                           : is_constant(&s->normal, i, 1);
         first = it && same == 0 ? i : first;
         same += it;
+        far = far || (it && is_far(&s->normal, columns ? columns->column[i].feature : i));
     }
     snprintf(title, sizeof title, "column %u", first + 1);
     if (same > 0)
         sb_log_write(env->log, SB_LOG_WARN,
                      "%s: %u column%s the same in all %u rows that are trained on, or as "
-                     "good as that for 32-bit floats: %s%s; %s nothing, now and later",
+                     "good as that for 32-bit floats: %s%s; %s nothing, now and later%s",
                      s->train.path, same, same == 1 ? " is" : "s are",
                      s->part.train_count, same == 1 ? "" : "first ",
                      columns ? sb_columns_title(columns, first, title) : title,
-                     same == 1 ? "it counts as" : "they count as");
+                     same == 1 ? "it counts as" : "they count as",
+                     far ? "; if there are numbers that do differ, subtract a constant "
+                           "from them in the file"
+                         : "");
+}
+
+void sb_source_warn_rounded(const struct sb_source *s, const struct sb_env *env)
+{
+    enum { STEPS = 32 }; /* of a deviation, with which a target is known well enough */
+    for (uint32_t t = 0; t < s->scale.count; t++) {
+        double mean = (double)s->scale.mean[t], sd = (double)s->scale.sd[t];
+        double gap = sb_targets_gap(s->scale.mean[t]);
+        if (sd < STEPS * gap)
+            sb_log_write(env->log, SB_LOG_WARN,
+                         "%s: the target %s varies by %.3g around %.6g, where 32-bit "
+                         "floats are %.2g apart: its values are rounded to that; "
+                         "subtract a constant from them",
+                         s->train.path, s->train.target_names[t], sd, mean, gap);
+    }
 }

@@ -57,6 +57,11 @@ awk 'BEGIN { for (i = 0; i < 200; i++) printf "%d,%s\n", i * 7919 % 101, i % 10 
 "$sebays" train noise.csv --quiet >out 2>err || fault "noise: $(cat err)"
 grep -q 'always saying the most frequent class' err || fault "noise: no warning: $(cat out err)"
 
+# A few rows of the test say nothing of that kind.
+awk 'BEGIN { for (i = 0; i < 60; i++) printf "%d,%s\n", i * 7919 % 101, i % 10 ? "a" : "b" }' >short.csv
+"$sebays" train short.csv --quiet >out 2>err || fault "short: $(cat err)"
+grep -q 'always saying' err && fault "short: judged by few rows: $(cat err)"
+
 # Nothing kept for the test.
 "$sebays" train ../here/iris.csv --out all --quiet --set data.test_share=0 >out 2>err ||
     fault "no test part: $(cat err)"

@@ -199,6 +199,8 @@ grep -q '^{"index":1,"kept":{"1":"x,2"},"class":"' out || fault "kept, as JSON: 
 [ -s err ] && fault "quiet says $(cat err)"
 refused 2 'sebays predict: new.csv: there is no column nobody to keep; want a name of its first row or a number from 1 to 6' \
     predict flowers --input new.csv --keep nobody
+refused 2 'sebays predict: new.csv: there is no column color to keep; want a name of its first row or a number from 1 to 6; the nearest is colour' \
+    predict flowers --input new.csv --keep color
 
 # What cannot be read is named, once the rows before it are out.
 want='index,class,probability,total,aleatoric,epistemic,votes'

@@ -154,11 +154,26 @@ static void like_another(void **state)
     refused(open_text(&d, "w,y,p\n", &o), SB_EFORMAT,
             "a.csv: line 1, column 1 (a): w is no number, as the column has in t.csv");
     refused(open_text(&d, "a,c,k\n3,y,p\n", &o), SB_EFORMAT,
-            "a.csv: column 2 is named c, in t.csv it is b; the columns must be the same");
+            "a.csv: there is no column b, which t.csv has; columns are found by their "
+            "names, in any order");
+    refused(open_text(&d, "a,b,b,k\n3,y,y,p\n", &o), SB_EFORMAT,
+            "a.csv: line 1: columns 2 and 3 are both named 'b'; rename one of them, or "
+            "leave it out of the file");
+    refused(open_text(&d, "b,a,c\ny,3,1\n", &o), SB_EFORMAT,
+            "a.csv: there is no column k, which t.csv has; columns are found by their "
+            "names, in any order");
+    assert_int_equal(open_text(&d, "k,note,b,a\np,,y,3\n", &o), SB_OK); /* by name */
+    assert_memory_equal(d.values, want, sizeof want);
+    assert_true(d.labels[0] == 1 && d.n == 1);
+    sb_dataset_fini(&d);
     refused(open_text(&d, "3,y\n", &o), SB_EFORMAT,
             "a.csv has 2 columns, but t.csv has 3: the label is missing, without which "
             "nothing can be compared");
     o.unlabelled = true;
+    assert_int_equal(open_text(&d, "b,a\ny,3\n", &o), SB_OK);
+    assert_true(d.n == 1 && !d.labels);
+    assert_memory_equal(d.values, want, sizeof want);
+    sb_dataset_fini(&d);
     assert_int_equal(open_text(&d, "a,b\n3,y\n4,x\n", &o), SB_OK);
     assert_true(d.n == 2 && !d.labels && d.classes == 0 && d.values[1] == 1.0f);
     sb_dataset_fini(&d);
@@ -202,8 +217,10 @@ static void refuses(void **state)
     REFUSED("1,\"2,a\n3,4,b\n", SB_EFORMAT, "a.csv: line 1: a quote is not closed");
     REFUSED("1,\"2\"x,a\n3,4,b\n", SB_EFORMAT,
             "a.csv: line 1: text follows a closing quote");
-    REFUSED("w,w,k\n1,2,a\n", SB_EFORMAT,
-            "a.csv: line 1: columns 1 and 2 have the same name");
+    REFUSED(
+        "w,w,k\n1,2,a\n", SB_EFORMAT,
+        "a.csv: line 1: columns 1 and 2 are both named 'w'; rename one of them, or leave "
+        "it out of the file");
     REFUSED("1,2,\xff\n3,4,b\n", SB_EFORMAT,
             "a.csv: line 1, column 3: the text is not UTF-8 without control characters");
     REFUSED("1,\xff,a\n3,4,b\n", SB_EFORMAT,

@@ -135,6 +135,11 @@ static void refuses_what_cannot_be(void **state)
     struct sb_dataset d;
     refused(open_text(&d, "a,y\n1,3.5\n2,3.5\n", &by_itself), SB_EFORMAT,
             "a.csv: the target y is 3.5 in every row; there is nothing to learn");
+    refused(
+        open_text(&d, "a,y\n1,1700000000.5\n2,1700000001.25\n", &by_itself), SB_EFORMAT,
+        "a.csv: the target y is 1.7e+09 in every row as a 32-bit float, which tells "
+        "numbers of that size apart only where they differ by 1.3e+02; if it varies by "
+        "less, subtract a constant from it; there is nothing to learn");
     refused(open_text(&d, "a,y\n1,3.5\n", &by_itself), SB_EFORMAT,
             "a.csv: it has one row; want more to learn from");
     refused(open_text(&d, "a,y\n1,3.5\n2,nan\n", &by_itself), SB_EFORMAT,

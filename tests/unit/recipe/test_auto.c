@@ -123,8 +123,40 @@ static void wide_rows(void **state)
         f.classes = 0;
         f.usual = SB_HOLDOUT_RANDOM;
         fit(&r, NULL, &f);
-        assert_true(r.config.train.lr == 0.01);
+        assert_true(r.config.train.lr == (cases[i].features < 1000 ? 0.01 : 0.005));
     }
+}
+
+/* Work is bounded: features times steps, and no pieces of very many columns. */
+static void very_wide_rows(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t rows, features, classes;
+        const char *numeric, *explore, *exploit;
+    } cases[] = {
+        {480, 255, 0, "standard", "334", "67"}, {480, 511, 0, "standard", "334", "67"},
+        {480, 512, 0, "standard", "167", "34"}, {480, 6000, 0, "standard", "15", "4"},
+        {480, 60000, 0, "standard", "10", "4"}, {150, 60000, 3, "standard", "8", "4"},
+        {3000, 255, 3, "pieces", "88", "44"},   {3000, 256, 3, "standard", "88", "44"},
+        {3000, 1500, 3, "standard", "18", "9"}, {3000, 60000, 3, "standard", "14", "7"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct sb_facts f = table_of(cases[i].rows);
+        struct sb_recipe r;
+        f.features = f.columns = cases[i].features;
+        f.classes = cases[i].classes;
+        fit(&r, NULL, &f);
+        assert_value(&r, "data.numeric", cases[i].numeric);
+        assert_value(&r, "method.explore_epochs", cases[i].explore);
+        assert_value(&r, "method.exploit_epochs", cases[i].exploit);
+    }
+    struct sb_facts texts = table_of(3000); /* few columns, of many texts */
+    struct sb_recipe r;
+    texts.columns = 10;
+    texts.features = 500;
+    fit(&r, NULL, &texts);
+    assert_value(&r, "data.numeric", "pieces");
 }
 
 static struct sb_facts outcomes_of(uint32_t rows)
@@ -287,6 +319,7 @@ int main(void)
         cmocka_unit_test(images_get_the_papers_numbers),
         cmocka_unit_test(tables_go_by_their_rows),
         cmocka_unit_test(wide_rows),
+        cmocka_unit_test(very_wide_rows),
         cmocka_unit_test(targets_are_not_classes),
         cmocka_unit_test(updates_never_eat_the_steps),
         cmocka_unit_test(what_is_said_stays_and_others_follow_it),

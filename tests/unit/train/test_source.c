@@ -208,7 +208,11 @@ static void what_cannot_be_learned_is_told(void **state)
          "auto",
          "told.csv: 3 columns are the same in all 4 rows that are trained on, or as good "
          "as that for 32-bit floats: first column 2 (q); they count as nothing, now and "
-         "later"},
+         "later; if there are numbers that do differ, subtract a constant from them in "
+         "the file"},
+        {"p,y\n1,1.7e9\n2,1700000300.5\n3,1700000600\n4,1700000900\n", "auto",
+         "told.csv: the target y varies by 345 around 1.7e+09, where 32-bit floats are "
+         "1.3e+02 apart: its values are rounded to that; subtract a constant from them"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct sb_source s;
