@@ -186,7 +186,8 @@ static void every_table_gives_the_same_bits(void **state)
             assert_true(other.loss == first.loss);
             assert_memory_equal(other.gradient, first.gradient, sizeof first.gradient);
             assert_memory_equal(other.dnoise, first.dnoise, sizeof first.dnoise);
-            assert_memory_equal(other.prediction, first.prediction, sizeof first.prediction);
+            assert_memory_equal(other.prediction, first.prediction,
+                                sizeof first.prediction);
         }
     }
 }

@@ -119,8 +119,8 @@ static void alone(const struct sb_model *m, uint32_t i,
         fill(m, &net);
         forward(m, i, d, noise, &net);
         for (uint32_t k = 0; k < ROW; k++)
-            one[k] =
-                *sb_act_image(&net.head[0].prediction, k / FORMS_CLASSES, k % FORMS_CLASSES);
+            one[k] = *sb_act_image(&net.head[0].prediction, k / FORMS_CLASSES,
+                                   k % FORMS_CLASSES);
         sb_predict_add(&net, out, one, EXAMPLES, d, draws);
     }
     sb_net_fini(&net);
