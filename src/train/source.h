@@ -61,7 +61,8 @@ sb_status sb_source_encode(struct sb_source *s, const struct sb_env *env,
                            const struct sb_config *c);
 
 /* Of sb_source_begin and sb_source_prepare: what is odd about a table, to the log. */
-void sb_source_warn(const struct sb_dataset *d, const struct sb_env *env);
+void sb_source_warn(const struct sb_dataset *d, const struct sb_env *env,
+                    bool header_guessed);
 void sb_source_warn_constant(const struct sb_source *s, const struct sb_env *env);
 void sb_source_warn_rounded(const struct sb_source *s, const struct sb_env *env);
 

@@ -3,15 +3,32 @@
  * A kind of oddity is one line, however many columns have it. */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "files/csv_text.h"
 #include "train/source.h"
 
 enum { SHOWN = 64 /* bytes of a name */ };
 
 /* ---- columns ---- */
+
+/* A row of numbers that was taken for names is lost. */
+static void warn_of_header(const struct sb_dataset *d, const struct sb_env *env)
+{
+    double x;
+    for (uint32_t i = 0; i < d->columns->count; i++) {
+        const char *name = sb_words_at(&d->columns->names, i);
+        if (*name && !sb_csv_number(name, strlen(name), &x))
+            return;
+    }
+    sb_log_write(env->log, SB_LOG_WARN,
+                 "%s: its first line has numbers only, and is taken for the names of the "
+                 "columns; if they are values, say data.header = no",
+                 d->path);
+}
 
 static void warn_of_odd(const struct sb_dataset *d, const struct sb_env *env)
 {
@@ -90,8 +107,11 @@ static void warn_of_single(const struct sb_dataset *d, const struct sb_env *env)
     sb_free(rows);
 }
 
-void sb_source_warn(const struct sb_dataset *d, const struct sb_env *env)
+void sb_source_warn(const struct sb_dataset *d, const struct sb_env *env,
+                    bool header_guessed)
 {
+    if (d->columns && d->columns->header && header_guessed)
+        warn_of_header(d, env);
     if (d->columns) {
         warn_of_odd(d, env);
         warn_of_names(d, env);

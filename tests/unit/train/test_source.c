@@ -199,6 +199,10 @@ static void what_cannot_be_learned_is_told(void **state)
          "told.csv: 1 of 3 classes has one row only, such as k: too few to learn from "
          "and "
          "to test with; if the first line is names, say data.header = yes"},
+        {"0,1,2,3\n1,7,5,1\n2,6,5.5,1\n3,7,6,2\n4,8,1,2\n", "auto",
+         "told.csv: its first line has numbers only, and is taken for the names of the "
+         "columns; if they are values, say data.header = no"},
+        {"0,1,2,3\n1,7,5,1\n2,6,5.5,1\n3,7,6,2\n4,8,1,2\n", "yes", ""},
         {"p,q,k\n1,7,a\n2,7,b\n3,7,b\n4,7,a\n", "auto",
          "told.csv: 1 column is the same in all 4 rows that are trained on, or as good "
          "as "
