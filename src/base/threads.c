@@ -4,7 +4,11 @@
  *     taken   one bit a job that has a caller       a job is a call of sb_threads_run
  *     open    one bit a job that has places left
  *     job[]   state: places that are left, helpers inside, whether the caller sleeps
- *             next:  the first chunk that nobody has taken
+ *             share: a range of chunks, and the first of it that nobody has taken
+ *
+ * A thread begins with a share of its own and then goes on to those of others. Chunks are in
+ * the order in which data lie, and are so from one call to the next: what a thread finds in
+ * its cache is then more often what it left there.
  *
  * A helper joins by turning a place into an inside, which says that the rest of the job is
  * valid until it leaves again. The caller runs chunks until there are none, takes back the
@@ -37,6 +41,7 @@ enum {
     MOST_TEAM = 1024, /* threads of a call, whatever is asked for */
     TURNS = 64,       /* how often a thread asks, at least, where there is enough to do */
     PAUSE = 1000,     /* calls before helpers are asked for again, if none was given */
+    SHARES = 16,      /* of a job's chunks, at most */
     LINE = 64         /* bytes of a cache line */
 };
 
@@ -53,14 +58,18 @@ enum {
  * on a quiet machine, with 20 us up to 2 % longer; 200 us gain nothing more. */
 enum { PATIENCE = 50000, PUT_ASIDE = 20000 };
 
+struct share {
+    _Alignas(LINE) atomic_size_t next;
+    size_t end;
+};
+
 struct job {
     _Alignas(LINE) atomic_uint state;
-    int team;       /* caller and places */
-    size_t several; /* chunks taken at a time: asking costs as much as a small chunk */
-    size_t chunks;
+    int team, shares; /* caller and places */
+    size_t several;   /* chunks taken at a time: asking costs as much as a small chunk */
     sb_chunk_fn *fn;
     void *context;
-    _Alignas(LINE) atomic_size_t next;
+    struct share share[SHARES];
 };
 
 static struct {
@@ -137,17 +146,23 @@ static bool look(bool (*ready)(void *), void *context)
 
 /* ---- helpers ------------------------------------------------------------------------- */
 
-static void run_chunks(struct job *j, int worker)
+static void run_share(const struct job *j, struct share *s, int worker)
 {
     for (;;) {
         size_t chunk =
-            atomic_fetch_add_explicit(&j->next, j->several, memory_order_relaxed);
-        if (chunk >= j->chunks)
+            atomic_fetch_add_explicit(&s->next, j->several, memory_order_relaxed);
+        if (chunk >= s->end)
             return;
-        size_t end = j->chunks - chunk < j->several ? j->chunks : chunk + j->several;
+        size_t end = s->end - chunk < j->several ? s->end : chunk + j->several;
         for (; chunk < end; chunk++)
             j->fn(j->context, chunk, worker);
     }
+}
+
+static void run_chunks(struct job *j, int worker)
+{
+    for (int i = 0; i < j->shares; i++)
+        run_share(j, &j->share[(worker + i) % j->shares], worker);
 }
 
 struct helper {
@@ -326,9 +341,18 @@ static uint64_t bit_of(const struct job *j)
     return UINT64_C(1) << (j - pool.job);
 }
 
+static void deal(struct job *j, size_t chunks)
+{
+    j->shares = j->team < SHARES ? j->team : SHARES;
+    size_t shares = (size_t)j->shares, each = chunks / shares, more = chunks % shares;
+    for (size_t i = 0, from = 0; i < shares; i++, from = j->share[i - 1].end) {
+        atomic_store(&j->share[i].next, from);
+        j->share[i].end = from + each + (i < more);
+    }
+}
+
 static void open_places(struct job *j, int places)
 {
-    atomic_store(&j->next, 0);
     atomic_store(&j->state, (unsigned)places * PLACE);
     atomic_fetch_or(&pool.open, bit_of(j));
     int missing = places - atomic_load(&pool.awake);
@@ -386,9 +410,9 @@ void sb_threads_run(int threads, size_t chunks, sb_chunk_fn *fn, void *context)
     if (j) {
         j->team = team;
         j->several = several > 0 ? several : 1;
-        j->chunks = chunks;
         j->fn = fn;
         j->context = context;
+        deal(j, chunks);
         run_together(j, team);
     } else
         run_alone(chunks, fn, context);

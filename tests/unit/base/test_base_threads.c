@@ -19,7 +19,11 @@
 
 #include <cmocka.h>
 
-enum { MOST_CHUNKS = 20000, MOST_THREADS = 8, LONG = 1000000000 };
+enum {
+    MOST_CHUNKS = 20000,
+    MOST_THREADS = 18 /* more than a job has shares */,
+    LONG = 1000000000
+};
 
 struct tally {
     atomic_int chunk[MOST_CHUNKS];   /* times it ran */
