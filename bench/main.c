@@ -26,7 +26,7 @@ static const char usage[] =
     "  --shards N    step: what a batch is cut into (default 1)\n"
     "  --members N   predict, and forms: of the ensemble (default 3)\n"
     "  --threads N   (default: all processors)\n"
-    "  --isa NAME    scalar, avx2, neon or auto (default)\n"
+    "  --isa NAME    scalar, scalar16, avx2, avx512, neon or auto (default)\n"
     "  --repeat N    measurements of which the best counts (default 15; step: and for "
     "at\n"
     "                least a second)\n"
