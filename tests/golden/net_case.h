@@ -334,6 +334,15 @@ static bool read_examples(struct net_case *k, const char *prefix, bool one)
     return rows;
 }
 
+/* What is right by the name of head h: label, y; of mimo's heads label.0, y.0, ... */
+static const char *truth_name(const struct net_case *k, char out[64], const char *prefix,
+                              const char *name, uint32_t h)
+{
+    snprintf(out, 64, k->form.kind == SB_FORM_MIMO ? "%.40s%s.%u" : "%.40s%s", prefix,
+             name, h);
+    return out;
+}
+
 /* Labels of every head: [heads][rows]. */
 static uint32_t *read_labels(struct net_case *k, const char *prefix)
 {
@@ -342,13 +351,32 @@ static uint32_t *read_labels(struct net_case *k, const char *prefix)
     uint32_t *out = golden_alloc(c, (size_t)rows * heads, sizeof *out);
     for (uint32_t h = 0; out && h < heads; h++) {
         char s[64];
-        snprintf(s, sizeof s,
-                 k->form.kind == SB_FORM_MIMO ? "%.40slabel.%u" : "%.40slabel", prefix,
-                 h);
-        const int32_t *label = golden_i32(c, s, k->examples);
+        const int32_t *label =
+            golden_i32(c, truth_name(k, s, prefix, "label", h), k->examples);
         for (uint32_t i = 0; label && i < rows; i++)
             out[(size_t)h * rows + i] = (uint32_t)label[i % k->examples];
         if (!label)
+            return NULL;
+    }
+    return out;
+}
+
+/* Targets of every head: [heads][rows][targets]. */
+static float *read_targets(struct net_case *k, const char *prefix)
+{
+    struct golden_case *c = k->c;
+    const struct sb_arch *a = &k->net.arch;
+    uint32_t rows = k->net.input.batch,
+             targets = sb_likelihood_count(a->likelihood, a->classes);
+    float *out = golden_alloc(c, (size_t)rows * a->heads * targets, sizeof *out);
+    for (uint32_t h = 0; out && h < a->heads; h++) {
+        char s[64];
+        const float *y = golden_f32(c, truth_name(k, s, prefix, "y", h),
+                                    (size_t)k->examples * targets);
+        for (uint32_t i = 0; y && i < rows; i++)
+            memcpy(out + ((size_t)h * rows + i) * targets,
+                   y + (size_t)(i % k->examples) * targets, targets * sizeof *y);
+        if (!y)
             return NULL;
     }
     return out;
@@ -363,8 +391,7 @@ static bool read_batch(struct net_case *k, const char *prefix, struct sb_truth *
     if (a->likelihood == SB_LIKELIHOOD_CATEGORICAL)
         truth->label = read_labels(k, prefix);
     else
-        truth->target = golden_f32(
-            k->c, "y", k->examples * sb_likelihood_count(a->likelihood, a->classes));
+        truth->target = read_targets(k, prefix);
     return truth->label || truth->target;
 }
 
