@@ -2,7 +2,6 @@
 #include "model/checkpoint.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,7 +14,7 @@
 
 static const char head[] = "checkpoint-", tail[] = ".safetensors", temporary[] = ".tmp";
 
-enum { NAME_BYTES = 64, REASON_BYTES = 128, SENTENCE_BYTES = 1024 };
+enum { NAME_BYTES = 64, SENTENCE_BYTES = 1024 };
 
 /* ---- the directory ----------------------------------------------------------------- */
 
@@ -44,14 +43,8 @@ static bool is_leftover(const char *name)
 
 static sb_status open_directory(const char *directory, DIR **out)
 {
-    char reason[REASON_BYTES];
     *out = opendir(directory);
-    if (*out)
-        return SB_OK;
-    int error = errno;
-    if (strerror_r(error, reason, sizeof reason) != 0)
-        snprintf(reason, sizeof reason, "error %d", error);
-    return sb_fail(SB_EIO, "cannot read %s: %s", directory, reason);
+    return *out ? SB_OK : sb_file_failed("read", directory);
 }
 
 /* The largest step below the bound (or equal to it, if at). */

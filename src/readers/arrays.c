@@ -65,10 +65,8 @@ static sb_status find_bytes(struct array *a, const struct sb_probe *p, const cha
         *found = sb_reader_locate(p->path, file, path);
         return *found ? open_file(a, path) : SB_OK;
     }
-    int n = snprintf(a->name, sizeof a->name, "%s/%s", p->path, file);
-    if (n < 0 || (size_t)n >= sizeof a->name)
-        return sb_fail(SB_EARG, "a path of %zu bytes is too long", strlen(p->path));
-    return sb_zip_open(&a->bytes, p->path, file, found);
+    sb_status st = sb_path_join(a->name, p->path, file);
+    return st == SB_OK ? sb_zip_open(&a->bytes, p->path, file, found) : st;
 }
 
 /* *found: whether the archive or directory has it. */

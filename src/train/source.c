@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/path.h"
 #include "data/columns.h"
 #include "files/image.h"
 #include "readers/readers.h"
@@ -86,7 +87,7 @@ static sb_status open_train(struct sb_source *s, const struct sb_config *c,
 static sb_status open_test(struct sb_source *s, const struct sb_config *c,
                            const char *train)
 {
-    char path[4096];
+    char path[SB_PATH_BYTES];
     struct sb_open_options o = sb_source_options(c, SB_SPLIT_TEST);
     o.like = &s->train;
     bool named = c->data.test[0] != '\0';
@@ -112,7 +113,7 @@ static sb_status open_test(struct sb_source *s, const struct sb_config *c,
 static sb_status open_sets(struct sb_source *s, const struct sb_env *env,
                            const struct sb_config *c)
 {
-    char found[4096];
+    char found[SB_PATH_BYTES];
     const char *path = c->data.set_path ? c->data.set_path : found;
     sb_status st =
         c->data.set_path ? SB_OK : sb_source_find(c, c->data.set, found, sizeof found);
