@@ -230,8 +230,9 @@ static int cannot_write(const struct work *w, int why)
 /* What is predicted from, and what predicts, are not to be lost by a slip. */
 static bool spares(const struct cli_args *args)
 {
-    static const char *const names[] = {"model.safetensors", "recipe.ini", "results.json",
-                                        "metrics.jsonl", "updates.jsonl"};
+    static const char *const names[] = {"model.safetensors", "recipe.ini",
+                                        "results.json",      "metrics.jsonl",
+                                        "updates.jsonl",     "trajectory.npy"};
     enum { NAMES = sizeof names / sizeof *names };
     char path[NAMES][CLI_PATH];
     const char *which, *files[NAMES + 2] = {args->input, args->operand};

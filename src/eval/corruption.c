@@ -157,7 +157,7 @@ static sb_status one_kind(struct work *w, enum sb_corruption kind)
 /* Whether the directory has that kind. */
 static bool has_kind(const struct work *w, enum sb_corruption kind)
 {
-    char path[SB_RUN_PATH];
+    char path[SB_PATH_BYTES];
     int n =
         snprintf(path, sizeof path, "%s/%s.npy", w->directory, sb_corruption_name(kind));
     return n > 0 && (size_t)n < sizeof path && sb_file_exists(path);

@@ -76,16 +76,10 @@ void sb_eval_sampling(const struct sb_eval *a, char out[32])
 
 static sb_status open_model(struct sb_eval *a)
 {
-    char path[SB_RUN_PATH];
-    sb_status st = sb_run_path(a->o->run, "model.safetensors", path);
-    if (st != SB_OK)
-        return st;
-    if (!sb_file_exists(path))
-        return sb_fail(SB_EIO,
-                       "%s has no model.safetensors: no member is finished; go on with "
-                       "'sebays train %s/recipe.ini --out %s --resume'",
-                       a->o->run, a->o->run, a->o->run);
-    st = sb_model_read(&a->model, path);
+    char path[SB_PATH_BYTES];
+    sb_status st = sb_run_find(a->o->run, SB_RUN_MODEL, path);
+    if (st == SB_OK)
+        st = sb_model_read(&a->model, path);
     if (st == SB_OK && a->model.members == 0)
         st = sb_fail(SB_EARG, "%s has no members", path);
     return st == SB_OK ? sb_ensemble_init(&a->ensemble, a->env, &a->model,
@@ -96,7 +90,7 @@ static sb_status open_model(struct sb_eval *a)
 /* The recipe's test examples, or another set that is read like its training set. */
 static sb_status open_test(struct sb_eval *a)
 {
-    char path[SB_RUN_PATH];
+    char path[SB_PATH_BYTES];
     struct sb_open_options o = sb_source_options(a->o->config, SB_SPLIT_TEST);
     o.like = &a->source.train;
     sb_status st = sb_source_open(&a->source, a->env, a->o->config);

@@ -8,6 +8,7 @@
 #include "eval/eval.h"
 #include "figures/metrics.h"
 #include "figures/mixture.h"
+#include "model/run_files.h"
 #include "train/results.h"
 #include "train/source.h"
 

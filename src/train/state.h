@@ -9,6 +9,7 @@
 #include "forms/form.h"
 #include "model/checkpoint.h"
 #include "model/model.h"
+#include "model/run_files.h"
 #include "nn/net.h"
 #include "predict/sampling.h"
 #include "train/rates.h"

@@ -1,17 +1,8 @@
 /* trainer - a run from its recipe to its members, stage by stage.
  *
- * The run directory holds everything:
- *
- *     recipe.ini                  the resolved recipe
- *     metrics.jsonl               one object a validation
- *     updates.jsonl               one object an update of the support
- *     trajectory.npy              predictions after each epoch, where train.trajectory
- *     checkpoint-*.safetensors    where a stopped run goes on, the last two
- *     model.safetensors           the members
- *     results.json                figures on the test set
- *
- * A run is a function of its recipe alone: thread count, kernels, interruptions and how many
- * processes share it (env->comm; together.h, apart.c) do not change a bit of the model.
+ * All of it is in the run directory (model/run_files.h). A run is a function of its recipe
+ * alone: thread count, kernels, interruptions and how many processes share it (env->comm;
+ * together.h, apart.c) do not change a bit of the model.
  */
 #ifndef SB_TRAIN_TRAINER_H
 #define SB_TRAIN_TRAINER_H
