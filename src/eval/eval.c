@@ -61,15 +61,16 @@ sb_status sb_eval_want_images(const struct sb_eval *a, const char *what)
 void sb_eval_sampling(const struct sb_eval *a, char out[32])
 {
     static const char *const names[] = {
-        [SB_CONFIG_DRAW] = "draw",
-        [SB_CONFIG_DRAWS] = "draws:",
-        [SB_CONFIG_MEAN] = "mean",
-        [SB_CONFIG_ACTIVATION_NOISE] = "activation-noise",
+        [SB_SAMPLE_DRAW] = "draw",
+        [SB_SAMPLE_DRAWS] = "draws:",
+        [SB_SAMPLE_MEAN] = "mean",
+        [SB_SAMPLE_NOISE] = "activation-noise",
     };
-    if (a->ensemble.sampling == SB_CONFIG_DRAWS)
-        snprintf(out, 32, "%s%u", names[SB_CONFIG_DRAWS], a->ensemble.draws);
+    const struct sb_sampling *s = &a->ensemble.sampling;
+    if (s->kind == SB_SAMPLE_DRAWS)
+        snprintf(out, 32, "%s%u", names[s->kind], s->draws);
     else
-        snprintf(out, 32, "%s", names[a->ensemble.sampling]);
+        snprintf(out, 32, "%s", names[s->kind]);
 }
 
 /* ---- opening ------------------------------------------------------------------------- */

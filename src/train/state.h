@@ -158,9 +158,6 @@ sb_status sb_trainer_calibrate(struct sb_trainer *t);
 /* Where training rows are to the finished ensemble (far.c): models made afterwards know it. */
 sb_status sb_trainer_locate(struct sb_trainer *t);
 
-/* How a finished ensemble is used, by the recipe. */
-struct sb_sampling sb_trainer_sampling(const struct sb_trainer *t);
-
 /* Members and ensemble on the test set. */
 sb_status sb_trainer_test(struct sb_trainer *t, struct sb_run_result *out);
 

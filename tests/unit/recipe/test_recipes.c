@@ -99,7 +99,7 @@ static void the_reference_is_the_reference(void **state)
     assert_int_equal(r.config.train.batch, 128);
     assert_int_equal(r.config.data.augment, SB_CONFIG_AUGMENT_NONE);
     assert_true(r.config.data.validation == 0.1);
-    assert_int_equal(r.config.eval.sampling, SB_CONFIG_ACTIVATION_NOISE);
+    assert_int_equal(r.config.eval.sampling, SB_SAMPLE_NOISE);
 }
 
 /* docs/method.md 4's table; 0 where a point network has no prior. */
