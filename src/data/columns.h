@@ -84,21 +84,20 @@ static inline bool sb_column_has_input(const struct sb_column *c)
            c->kind == SB_COLUMN_CATEGORY;
 }
 
-/* The label or a target: what is predicted. */
-static inline bool sb_column_is_answer(const struct sb_column *c)
+/* What is predicted, the response: the label or a target. */
+static inline bool sb_column_is_response(const struct sb_column *c)
 {
     return c->kind == SB_COLUMN_LABEL || c->kind == SB_COLUMN_TARGET;
 }
 
 /* How many columns are. */
-static inline uint32_t sb_columns_answers(const struct sb_columns *c)
+static inline uint32_t sb_columns_responses(const struct sb_columns *c)
 {
     return (c->label < c->count) + c->targets;
 }
 
-/* column[i] = which column field i of a row is that has all columns but those; room for as
- * many. */
-void sb_columns_without_answers(const struct sb_columns *c, uint32_t *column);
+/* column[i] = which column field i of a row without responses is; [columns]. */
+void sb_columns_without_responses(const struct sb_columns *c, uint32_t *column);
 
 enum { SB_FEATURES_MOST = 1 << 20 };
 

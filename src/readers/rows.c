@@ -152,7 +152,7 @@ static void find_separator(struct sb_rows *r)
 {
     static const char candidates[] = {'\t', ';', ','};
     uint32_t want = r->o.columns->count, most = 1;
-    uint32_t answers = sb_columns_answers(r->o.columns);
+    uint32_t responses = sb_columns_responses(r->o.columns);
     char best = ' ';
     for (size_t i = 0; i < sizeof candidates; i++) {
         uint32_t n = fields_by(r, candidates[i]);
@@ -161,7 +161,7 @@ static void find_separator(struct sb_rows *r)
         if (n > most)
             best = candidates[i];
         most = n > most ? n : most;
-        if (n > 1 && (n == want || n + answers == want)) {
+        if (n > 1 && (n == want || n + responses == want)) {
             best = candidates[i];
             break;
         }
@@ -240,17 +240,17 @@ static uint32_t first_absent(const struct sb_columns *c, const uint32_t *field)
 static sb_status by_position(struct sb_rows *r, uint32_t fields)
 {
     const struct sb_columns *c = r->o.columns;
-    uint32_t answers = sb_columns_answers(c);
-    bool without = answers > 0 && fields + answers == c->count;
+    uint32_t responses = sb_columns_responses(c);
+    bool without = responses > 0 && fields + responses == c->count;
     if (!without && fields != c->count)
         return sb_fail(
             SB_EFORMAT, "%s: line %llu has %u field%s; want the %u columns of %s%s",
             r->o.path, (unsigned long long)r->at.row_line, fields, fields == 1 ? "" : "s",
-            c->count, r->o.like, answers > 0 ? ", with or without the label" : "");
+            c->count, r->o.like, responses > 0 ? ", with or without the label" : "");
     for (uint32_t i = 0; i < fields && !without; i++)
         r->column[i] = i;
     if (without)
-        sb_columns_without_answers(c, r->column);
+        sb_columns_without_responses(c, r->column);
     return SB_OK;
 }
 

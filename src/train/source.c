@@ -61,7 +61,7 @@ static sb_status open_train(struct sb_source *s, const struct sb_config *c,
     struct sb_open_options o = sb_source_options(c, SB_SPLIT_TRAIN);
     (void)sb_image_size(c->data.size, &o.height, &o.width); /* checked with the recipe */
     sb_status st = sb_dataset_open_with(&s->train, path, &o);
-    if (st == SB_OK && !sb_dataset_answered(&s->train))
+    if (st == SB_OK && !sb_dataset_labelled(&s->train))
         st = sb_fail(SB_EARG, "%s has no labels to train on", path);
     if (st == SB_OK && c->data.task == SB_CONFIG_REGRESSION && !s->train.targets)
         st = sb_fail(
@@ -102,7 +102,7 @@ static sb_status open_test(struct sb_source *s, const struct sb_config *c,
                        "out, and data.test_share of it is kept for the test",
                        c->data.test);
     st = sb_dataset_open_with(&s->test, named ? path : train, &o);
-    if (st == SB_OK && !sb_dataset_answered(&s->test))
+    if (st == SB_OK && !sb_dataset_labelled(&s->test))
         st = sb_fail(SB_EARG, "%s has no labels to be tested with", s->test.path);
     if (st == SB_OK)
         st = sb_dataset_match(&s->train, &s->test);
