@@ -209,7 +209,7 @@ static sb_status put_section(struct work *w)
     return SB_OK;
 }
 
-static sb_status make_room(struct work *w)
+static sb_status allocate(struct work *w)
 {
     const struct sb_eval *a = w->a;
     const struct sb_dataset *d = a->test.data;
@@ -237,7 +237,7 @@ sb_status sb_eval_corruption(struct sb_eval *a, const char *source)
     if (st == SB_OK)
         st = sb_metrics_init(&w.pooled, a->o->config->eval.bins);
     if (st == SB_OK)
-        st = make_room(&w);
+        st = allocate(&w);
     if (st == SB_OK)
         st = all_kinds(&w);
     if (st == SB_OK)

@@ -13,7 +13,7 @@
 #include "base/mem.h"
 #include "base/path.h"
 
-enum { FIRST_ROOM = 4096 };
+enum { FIRST_CAPACITY = 4096 };
 enum kind { IMAGE, DIRECTORY, OTHER };
 
 /* ---- names ---- */
@@ -27,7 +27,7 @@ sb_status sb_listing_add(struct sb_listing *l, const char *name)
 {
     size_t size = strlen(name) + 1;
     if (size > l->buffer - l->used) {
-        size_t buffer = 2 * l->buffer + FIRST_ROOM + size;
+        size_t buffer = 2 * l->buffer + FIRST_CAPACITY + size;
         char *text = sb_malloc(buffer, 1);
         if (!text)
             return no_memory(l);

@@ -10,7 +10,7 @@
 #include "readers/rows_kept.h"
 
 enum {
-    FIRST_ROOM = 1 << 16,
+    FIRST_CAPACITY = 1 << 16,
     MOST_ROOM = 1 << 26, /* of one row, then */
     COLUMNS_MOST = 1 << 16,
     IDLE_MS = 200
@@ -22,12 +22,12 @@ sb_status sb_rows_init(struct sb_rows *r, const struct sb_rows_options *o)
 {
     *r = (struct sb_rows){.o = *o, .failure = SB_FAILURE_NONE};
     r->path = sb_malloc(strlen(o->path) + 1, 1);
-    r->buffer = sb_malloc(FIRST_ROOM, 1);
+    r->buffer = sb_malloc(FIRST_CAPACITY, 1);
     if (!r->path || !r->buffer)
         return sb_fail(SB_ENOMEM, "%s: no memory to read it", o->path);
     memcpy(r->path, o->path, strlen(o->path) + 1);
     r->o.path = r->path;
-    r->capacity = FIRST_ROOM;
+    r->capacity = FIRST_CAPACITY;
     r->at = (struct sb_csv){
         .name = r->path, .at = r->buffer, .end = r->buffer, .separator = '\t', .line = 1};
     sb_status st = o->keep && *o->keep ? sb_rows_kept_new(&r->kept, o->keep) : SB_OK;
@@ -47,7 +47,7 @@ void sb_rows_fini(struct sb_rows *r)
 }
 
 /* What is not taken yet goes to the front; if it needs more than half, there is more room. */
-static sb_status make_room(struct sb_rows *r)
+static sb_status reserve(struct sb_rows *r)
 {
     size_t left = r->have - (size_t)(r->at.at - r->buffer);
     memmove(r->buffer, r->at.at, left);
@@ -109,8 +109,8 @@ static void find_end(struct sb_rows *r)
 /* More text. A long row is not looked at again for every few bytes that come. */
 static sb_status read_more(struct sb_rows *r)
 {
-    sb_status st = make_room(r);
-    size_t want = r->have < FIRST_ROOM ? r->have + 1 : 2 * r->have;
+    sb_status st = reserve(r);
+    size_t want = r->have < FIRST_CAPACITY ? r->have + 1 : 2 * r->have;
     while (st == SB_OK && !r->ended && r->have < want && r->have < r->capacity) {
         char *to = r->buffer + r->have;
         size_t got = 0, size = r->capacity - r->have;
