@@ -17,8 +17,8 @@ struct bench_options {
     int json;         /* one object a line instead of a table */
     int repeat;       /* measurements of which the best counts */
     const char *arch; /* of step; NULL: wrn-28-10 */
-    const char
-        *form; /* "gauss", "point", or a form (forms/form.h) of points; NULL: gauss */
+    /* "gauss", "point", or a form (forms/form.h) of points; NULL: gauss */
+    const char *form;
     const char *estimator; /* of step with gauss: "local", "weights" or NULL: local */
     int channels;          /* dropout: whole channels */
     int update;            /* step: a prune-grow update, too */

@@ -7,9 +7,9 @@
  *
  * A column with anything but numbers in it is a category, or boolean if all its texts are
  * true and false, or yes and no. A text that is missing is a category of its own, the
- * empty text. The label column's texts are the classes; instead of it there may be targets. Texts are in sorted order (by
- * value if all are numbers). A first column without a name in the header is a row number,
- * as pandas writes it, and not used.
+ * empty text. The label column's texts are the classes; instead of it there may be
+ * targets. Texts are in sorted order (by value if all are numbers). A first column
+ * without a name in the header is a row number, as pandas writes it, and not used.
  *
  * A network reads features (encode.h):
  *

@@ -72,8 +72,8 @@ struct sb_form_batch {
     uint32_t run, step;
     const struct sb_act *x; /* examples, in their own shape */
     struct sb_act *rows;    /* what the network takes, its batch set by feed */
-    uint32_t
-        *example;    /* [heads][rows] which of x a row is to a head: whose truth counts */
+    /* [heads][rows] which of x a row is to a head: whose truth counts */
+    uint32_t *example;
     uint32_t *order; /* scratch: [rows of a full batch] */
 };
 
@@ -117,8 +117,9 @@ static inline bool sb_form_draws(const struct sb_form_spec *s)
 /* Rows that a batch of so many examples becomes. */
 uint32_t sb_form_rows(const struct sb_form_spec *s, uint32_t batch);
 
-/* Member m (draw: of what the form draws, 0 being the member's own). The numbers may be from's own: it must stay. The
- * caller calls sb_trained_fini, also after a failure; the result is only read. */
+/* Member m (draw: of what the form draws, 0 being the member's own). The numbers may be
+ * from's own: it must stay. The caller calls sb_trained_fini, also after a failure; the
+ * result is only read. */
 sb_status sb_form_member(const struct sb_form_spec *s, const struct sb_arch *trained,
                          const struct sb_arch *plain, const struct sb_trained *from,
                          uint32_t m, uint32_t draw, struct sb_trained *out);

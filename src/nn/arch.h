@@ -82,9 +82,9 @@ struct sb_arch {
     uint32_t weights, norms, scales, masks; /* nodes of these kinds */
     struct sb_arch_head *head;              /* [heads] owned */
     uint32_t heads;                         /* at least 1; losses are summed over them */
-    uint32_t
-        classes; /* outputs of each head: classes or, of outcomes, what the likelihood
-                       * makes of the targets */
+    /* outputs of each head: classes or, of outcomes, what the likelihood makes of the
+     * targets */
+    uint32_t classes;
     enum sb_likelihood_kind likelihood; /* of every head */
     uint32_t shared; /* members of one network have the first so many nodes in common */
     uint32_t bands;  /* of one image; 0: lanes are images */

@@ -13,8 +13,8 @@ struct sb_table {
     const struct sb_columns *use; /* what columns mean: own, or another set's */
     struct sb_columns *own;       /* owned; NULL: like another */
     uint32_t width;               /* fields of a row */
-    uint32_t *
-        column; /* [width] owned: which of use's columns a field is (count: none); NULL: the same */
+    /* [width] owned: which of use's columns a field is (count: none); NULL: the same */
+    uint32_t *column;
     bool without;    /* like another, but without what is predicted */
     uint32_t weight; /* column of this file that is not used otherwise; width: none */
     uint64_t rows;

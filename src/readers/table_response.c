@@ -1,8 +1,9 @@
 /* table_response - which columns of a table are predicted, and whether they are classes or
  * continuous outcomes.
  *
- * Where nobody says (data.task = auto), a label whose numbers have fractions is an outcome, and
- * so is one of very many different whole numbers (data/targets.h). Several columns are always outcomes.
+ * Where nobody says (data.task = auto), a label whose numbers have fractions is an
+ * outcome, and so is one of very many different whole numbers (data/targets.h). Several
+ * columns are always outcomes.
  */
 #include <math.h>
 #include <string.h>

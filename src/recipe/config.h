@@ -120,8 +120,8 @@ struct sb_config_method {
     enum sb_config_allocation allocation;
     double prior_variance; /* sigma_0^2 */
     double rho_init;
-    double
-        kl_anneal_epochs; /* below 1: a share of a run's; 0: beta is 1 from the start */
+    /* below 1: a share of a run's; 0: beta is 1 from the start */
+    double kl_anneal_epochs;
     enum sb_config_anneal kl_anneal_by; /* whether beta rises by the epoch or the step */
     uint32_t explore_epochs;            /* t_0, of every run */
     uint32_t exploit_epochs; /* t_ex, of every stage; one stage a run unless sequential */

@@ -20,22 +20,22 @@ struct sb_source {
     struct sb_dataset train, test;
     struct sb_indices part; /* of train: what is trained on, what validates */
     uint32_t *test_index;   /* [tests] of train, which has no test part of its own; owned;
-                               NULL: all of test */
+                             * NULL: all of test */
     uint32_t tests;
     uint32_t *calibration; /* [calibrations] of train: chooses nothing, see
-                              figures/conformal.h; owned */
+                            * figures/conformal.h; owned */
     uint32_t calibrations; /* 0: none */
-    uint32_t
-        *rest; /* [rests] owned: of train, what is not kept for the test; NULL: all */
+    /* [rests] owned: of train, what is not kept for the test; NULL: all */
+    uint32_t *rest;
     uint32_t rests;
     bool whole;    /* the test examples, if there are any, are some of train's */
     float *weight; /* [train.n] owned: what a row's loss is multiplied with, 1 in the mean
-                      over the training part; NULL: with nothing */
+                    * over the training part; NULL: with nothing */
     struct sb_normalise normal;
     struct sb_target_scale scale; /* of continuous outcomes; count 0: classes */
     struct sb_augment augment;    /* of training batches */
-    struct sb_batch_source
-        train_clean; /* views for prediction, without augmentation ... */
+    /* views for prediction, without augmentation ... */
+    struct sb_batch_source train_clean;
     struct sb_batch_source test_clean;
     struct sb_batch_source validation; /* ... but for the recipe that wants it */
 };

@@ -63,7 +63,7 @@ struct sb_trainer {
     struct sb_trained now; /* memory to judge the network as it is */
     struct sb_position at;
     float *score; /* [targets, or 1][calibrations] owned: of the finished ensemble on its
-                     calibration part; NULL: not yet, or none */
+                   * calibration part; NULL: not yet, or none */
     struct sb_far far;   /* where its training rows are to the finished ensemble ... */
     float *far_number;   /* owned: ... and the numbers of it; NULL: not yet */
     json_t *identity;    /* owned: what the data is (data/identity.h) ... */

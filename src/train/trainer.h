@@ -25,11 +25,11 @@ struct sb_run_options {
     struct sb_progress *progress; /* may be NULL */
     bool one_member; /* train `member` alone, where members are trained apart (task.c) */
     uint32_t member; /* from 0 */
-    const char
-        *dense_from;     /* of ltr's: the run that has its dense stage; NULL: train it */
+    /* of ltr's: the run that has its dense stage; NULL: train it */
+    const char *dense_from;
     const char *version; /* of the library, which processes compare */
     bool apart; /* of a merge: of tasks that this very run began, by processes that
-                               share no batches; it may be repeated (apart.c) */
+                 * share no batches; it may be repeated (apart.c) */
     struct sb_pulse *pulse; /* of a task of such a run; NULL: none */
 };
 
