@@ -37,7 +37,7 @@ bool bench_gauss(const struct bench_options *o);
 struct sb_form_spec bench_form(const struct bench_options *o);
 
 /* What o->arch takes: images of CIFAR, or of MNIST. */
-struct sb_form_shape bench_shape(const struct bench_options *o);
+struct sb_arch_shape bench_shape(const struct bench_options *o);
 
 /* How many weights of each layer exist, by ERK: [weights], the caller's to free. */
 sb_status bench_active(const struct sb_arch *arch, double density, uint32_t **out);

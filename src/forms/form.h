@@ -55,13 +55,6 @@ struct sb_form_spec {
     float same;           /* mimo: share of rows that hold one image only */
 };
 
-/* The network's shape: images in, classes out; of outcomes, classes are outputs (arch.h). */
-struct sb_form_shape {
-    const char *arch;
-    uint32_t channels, height, width, classes;
-    enum sb_likelihood_kind likelihood;
-};
-
 /* Whose architecture is built. */
 enum sb_form_role { SB_FORM_TRAINED, SB_FORM_MEMBER };
 
@@ -79,7 +72,7 @@ struct sb_form_batch {
 
 struct sb_form {
     const char *name;
-    sb_status (*build)(const struct sb_form_spec *s, const struct sb_form_shape *shape,
+    sb_status (*build)(const struct sb_form_spec *s, const struct sb_arch_shape *shape,
                        enum sb_form_role role, struct sb_arch *out);
     uint32_t (*rows)(const struct sb_form_spec *s, uint32_t batch);
     /* NULL: examples are rows, and every head answers for them */
@@ -96,7 +89,7 @@ const struct sb_form *sb_form_of(enum sb_form_kind kind);
 sb_status sb_form_find(const char *name, enum sb_form_kind *out);
 
 /* The form's architecture. The caller calls sb_arch_fini, also after a failure. */
-sb_status sb_form_build(const struct sb_form_spec *s, const struct sb_form_shape *shape,
+sb_status sb_form_build(const struct sb_form_spec *s, const struct sb_arch_shape *shape,
                         enum sb_form_role role, struct sb_arch *out);
 
 /* Members that come of one network. */

@@ -71,7 +71,7 @@ static sb_status surround(const struct sb_form_spec *s, const struct sb_arch *pl
                : st;
 }
 
-static sb_status build(const struct sb_form_spec *s, const struct sb_form_shape *shape,
+static sb_status build(const struct sb_form_spec *s, const struct sb_arch_shape *shape,
                        enum sb_form_role role, struct sb_arch *out)
 {
     struct sb_arch plain = {0};

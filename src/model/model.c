@@ -139,7 +139,7 @@ uint32_t sb_model_prediction_size(const struct sb_model_info *i)
 static sb_status build_arch(const struct sb_model_info *i, enum sb_form_role role,
                             struct sb_arch *out)
 {
-    struct sb_form_shape shape = {i->arch,  i->channels,   i->height,
+    struct sb_arch_shape shape = {i->arch,  i->channels,   i->height,
                                   i->width, outputs_of(i), i->likelihood};
     return sb_form_build(&i->form, &shape, role, out);
 }

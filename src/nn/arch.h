@@ -90,10 +90,18 @@ struct sb_arch {
     uint32_t bands;  /* of one image; 0: lanes are images */
 };
 
-/* SB_EARG with a sentence for a name that is none of the above, or an input too small. The
- * outputs are those of classes. The caller calls sb_arch_fini, also after a failure. */
-sb_status sb_arch_init(struct sb_arch *a, const char *name, uint32_t channels,
-                       uint32_t height, uint32_t width, uint32_t classes);
+/* An architecture by its name, with what goes in and what comes out. */
+struct sb_arch_shape {
+    const char *name;
+    uint32_t channels, height, width; /* of an example */
+    uint32_t classes;                 /* as in struct sb_arch */
+    enum sb_likelihood_kind likelihood;
+};
+
+/* SB_EARG with a sentence for a name that is none of the above, an input too small, or
+ * outputs that the likelihood has no use for. The caller calls sb_arch_fini, also after a
+ * failure. */
+sb_status sb_arch_init(struct sb_arch *a, const struct sb_arch_shape *shape);
 void sb_arch_fini(struct sb_arch *a);
 
 /* Sets what outputs mean. SB_EARG unless there are at least two classes, or a target. */
@@ -119,6 +127,6 @@ uint32_t sb_arch_band(struct sb_arch *a, uint32_t most);
 double sb_arch_macs(const struct sb_arch *a);
 
 /* Shapes of the weights in node order, for an allocation: [a->weights]. */
-void sb_arch_shapes(const struct sb_arch *a, struct sb_weight_shape *out);
+void sb_arch_weight_shapes(const struct sb_arch *a, struct sb_weight_shape *out);
 
 #endif

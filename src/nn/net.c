@@ -102,7 +102,7 @@ static sb_status init_params(struct sb_net *n, const struct sb_net_options *o)
     return st == SB_OK && !o->shared ? sb_net_list_params(n, o) : st;
 }
 
-/* The architecture: made already, or by its name. */
+/* The architecture: made already, or by its shape. */
 static sb_status init_arch(struct sb_net *n, const struct sb_net_options *o)
 {
     sb_status st = SB_OK;
@@ -110,10 +110,7 @@ static sb_status init_arch(struct sb_net *n, const struct sb_net_options *o)
         n->arch = *o->made;
         *o->made = (struct sb_arch){0};
     } else {
-        st =
-            sb_arch_init(&n->arch, o->arch, o->channels, o->height, o->width, o->classes);
-        if (st == SB_OK)
-            st = sb_arch_set_likelihood(&n->arch, o->likelihood);
+        st = sb_arch_init(&n->arch, &o->shape);
     }
     if (st == SB_OK)
         st = sb_arch_check(&n->arch);

@@ -119,13 +119,9 @@ struct sb_net {
 };
 
 struct sb_net_options {
-    const char *arch;
-    /* an architecture taken over (zeroed) in place of a name and the next five values;
-     * NULL: none */
-    struct sb_arch *made;
-    uint32_t channels, height, width, classes;
-    enum sb_likelihood_kind likelihood; /* of a name's; what is made has its own */
-    uint32_t lanes;                     /* of the kernels it will run on: kernels.h */
+    struct sb_arch *made;       /* an architecture taken over (zeroed); NULL: ... */
+    struct sb_arch_shape shape; /* ... the one of this shape */
+    uint32_t lanes;             /* of the kernels it will run on: kernels.h */
     uint32_t max_batch;
     uint32_t shard; /* rows of a shard (shards.h); 0: a batch is one */
     /* processes that share every training batch; NULL: one. The net is then planned

@@ -39,7 +39,9 @@ static void assert_arch(const struct sb_recipe *r)
     struct sb_arch a;
     bool grey = strcmp(r->config.data.set, "fashion-mnist") == 0;
     uint32_t side = grey ? 28 : 32, channels = grey ? 1 : 3;
-    sb_status st = sb_arch_init(&a, r->config.model.arch, channels, side, side, 10);
+    const struct sb_arch_shape shape = {
+        r->config.model.arch, channels, side, side, 10, SB_LIKELIHOOD_CATEGORICAL};
+    sb_status st = sb_arch_init(&a, &shape);
     sb_arch_fini(&a);
     assert_int_equal(st, SB_OK);
 }
