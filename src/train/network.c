@@ -47,13 +47,7 @@ done:
 /* The architecture that is trained. */
 static sb_status build_arch(const struct sb_trainer *t, struct sb_arch *out)
 {
-    const struct sb_dataset *d = &t->source.train;
-    struct sb_arch_shape shape = {t->config->model.arch,
-                                  t->source.normal.channels,
-                                  d->height,
-                                  d->width,
-                                  sb_source_outputs(&t->source, t->config),
-                                  sb_source_likelihood(&t->source, t->config)};
+    struct sb_arch_shape shape = sb_source_shape(&t->source, t->config);
     return sb_form_build(&t->form, &shape, SB_FORM_TRAINED, out);
 }
 

@@ -269,11 +269,18 @@ enum sb_likelihood_kind sb_source_likelihood(const struct sb_source *s,
                                                       : SB_LIKELIHOOD_GAUSS_PER_EXAMPLE;
 }
 
-uint32_t sb_source_outputs(const struct sb_source *s, const struct sb_config *c)
+struct sb_arch_shape sb_source_shape(const struct sb_source *s, const struct sb_config *c)
 {
     const struct sb_dataset *d = &s->train;
-    return (d->targets ? d->target_count : d->classes) *
-           sb_likelihood_row(sb_source_likelihood(s, c))->outputs;
+    enum sb_likelihood_kind likelihood = sb_source_likelihood(s, c);
+    uint32_t predicted = d->targets ? d->target_count : d->classes;
+    return (struct sb_arch_shape){.name = c->model.arch,
+                                  .channels = s->normal.channels,
+                                  .height = d->height,
+                                  .width = d->width,
+                                  .classes =
+                                      predicted * sb_likelihood_row(likelihood)->outputs,
+                                  .likelihood = likelihood};
 }
 
 sb_status sb_source_open(struct sb_source *s, const struct sb_env *env,

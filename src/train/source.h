@@ -47,10 +47,11 @@ sb_status sb_source_find(const struct sb_config *c, const char *name, char *path
 /* How the recipe says that tables are read. */
 struct sb_open_options sb_source_options(const struct sb_config *c, enum sb_split split);
 
-/* What its outcomes are to a network, which has so many outputs. */
+/* What its outcomes are to a network, and the plain network that the recipe trains. */
 enum sb_likelihood_kind sb_source_likelihood(const struct sb_source *s,
                                              const struct sb_config *c);
-uint32_t sb_source_outputs(const struct sb_source *s, const struct sb_config *c);
+struct sb_arch_shape sb_source_shape(const struct sb_source *s,
+                                     const struct sb_config *c);
 
 /* Of sb_source_open: splits what is not kept for the test, rest[n] of train (NULL: all). */
 sb_status sb_source_split(struct sb_source *s, const struct sb_config *c,
