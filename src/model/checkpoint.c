@@ -9,7 +9,6 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/path.h"
-#include "model/checkpoint_file.h"
 #include "model/fields.h"
 
 static const char head[] = "checkpoint-", tail[] = ".safetensors", temporary[] = ".tmp";

@@ -85,6 +85,11 @@ struct sb_checkpoint {
 sb_status sb_checkpoint_save(const struct sb_checkpoint *c, const char *directory,
                              uint64_t step);
 
+/* The contents of one file. Reading: SB_EFORMAT when it is not intact or not of this network,
+ * SB_EARG when it is of another recipe; the net is not refreshed. */
+sb_status sb_checkpoint_write(const struct sb_checkpoint *c, const char *path);
+sb_status sb_checkpoint_read(struct sb_checkpoint *c, const char *path);
+
 /* Whether there is a checkpoint, intact or not. */
 bool sb_checkpoint_exists(const char *directory);
 

@@ -6,7 +6,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "model/checkpoint_file.h"
+#include "model/checkpoint.h"
 #include "model/model.h"
 #include "train/growth.h"
 #include "train/state.h"

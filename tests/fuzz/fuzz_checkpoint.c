@@ -4,7 +4,7 @@
  * it has none. */
 #include "fuzz_file.h"
 #include "kernels/kernels.h"
-#include "model/checkpoint_file.h"
+#include "model/checkpoint.h"
 #include "model/fields.h"
 
 enum { ROOM = 2, SUMS = 3 };
