@@ -1,4 +1,4 @@
-/* part, digest, catalogue, and fetch as far as it needs no server (tests/cli/fetch.py has
+/* base/part, fetch/digest, data/catalogue, and fetch as far as it needs no server (tests/cli/fetch.py has
  * one). */
 #include "data_fixture.h"
 

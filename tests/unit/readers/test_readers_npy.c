@@ -1,4 +1,4 @@
-/* data/npy and data/arrays: every type and order NumPy writes, what dimensions mean, and
+/* readers/npy and readers/arrays: every type and order NumPy writes, what dimensions mean, and
  * headers that lie. tests/arrays/make.py makes the fixtures. */
 #include "data_fixture.h"
 
