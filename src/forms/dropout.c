@@ -116,9 +116,7 @@ static sb_status insert_masks(const struct sb_form_spec *s, const struct sb_arch
         st = sb_arch_push(out, &mask);
         moved[i] = out->nodes - 1;
     }
-    return st == SB_OK
-               ? sb_arch_set_heads(out, &(struct sb_arch_head){.node = out->nodes - 1}, 1)
-               : st;
+    return st == SB_OK ? sb_arch_end(out) : st;
 }
 
 static sb_status build(const struct sb_form_spec *s, const struct sb_arch_shape *shape,

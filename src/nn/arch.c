@@ -311,7 +311,7 @@ sb_status sb_arch_init(struct sb_arch *a, const struct sb_arch_shape *shape)
                                    .width = shape->width});
     sb_status st = b.st == SB_OK ? build(&b, shape->name) : b.st;
     if (st == SB_OK)
-        st = sb_arch_set_heads(a, &(struct sb_arch_head){.node = a->nodes - 1}, 1);
+        st = sb_arch_end(a);
     return st == SB_OK ? sb_arch_set_likelihood(a, shape->likelihood) : st;
 }
 
@@ -337,6 +337,11 @@ sb_status sb_arch_set_heads(struct sb_arch *a, const struct sb_arch_head *head,
     a->head = copy;
     a->heads = heads;
     return SB_OK;
+}
+
+sb_status sb_arch_end(struct sb_arch *a)
+{
+    return sb_arch_set_heads(a, &(struct sb_arch_head){.node = a->nodes - 1}, 1);
 }
 
 static bool reads(const struct sb_arch_node *n, uint32_t i)

@@ -108,10 +108,11 @@ void sb_arch_fini(struct sb_arch *a);
 sb_status sb_arch_set_likelihood(struct sb_arch *a, enum sb_likelihood_kind kind);
 
 /* For those who edit an architecture: appends a node (SB_ENOMEM, or SB_EARG for too many
- * layers; its index is a->nodes - 1), and sets heads, copied. */
+ * layers; its index is a->nodes - 1), and sets heads, copied, or one on the last node. */
 sb_status sb_arch_push(struct sb_arch *a, const struct sb_arch_node *node);
 sb_status sb_arch_set_heads(struct sb_arch *a, const struct sb_arch_head *head,
                             uint32_t heads);
+sb_status sb_arch_end(struct sb_arch *a);
 
 /* SB_EARG with a sentence where the graph breaks a rule that networks rely on: a node that
  * works in the place of its input must be the only one to read it, and what is pooled or
