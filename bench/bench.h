@@ -17,8 +17,8 @@ struct bench_options {
     int json;         /* one object a line instead of a table */
     int repeat;       /* measurements of which the best counts */
     const char *arch; /* of step; NULL: wrn-28-10 */
-    const char
-        *form; /* "gauss", "point", or a form (forms/form.h) of points; NULL: gauss */
+    /* "gauss", "point", or a form (forms/form.h) of points; NULL: gauss */
+    const char *form;
     const char *estimator; /* of step with gauss: "local", "weights" or NULL: local */
     int channels;          /* dropout: whole channels */
     int update;            /* step: a prune-grow update, too */
@@ -37,7 +37,7 @@ bool bench_gauss(const struct bench_options *o);
 struct sb_form_spec bench_form(const struct bench_options *o);
 
 /* What o->arch takes: images of CIFAR, or of MNIST. */
-struct sb_form_shape bench_shape(const struct bench_options *o);
+struct sb_arch_shape bench_shape(const struct bench_options *o);
 
 /* How many weights of each layer exist, by ERK: [weights], the caller's to free. */
 sb_status bench_active(const struct sb_arch *arch, double density, uint32_t **out);

@@ -36,12 +36,12 @@ struct sb_form_spec bench_form(const struct bench_options *o)
     return s;
 }
 
-struct sb_form_shape bench_shape(const struct bench_options *o)
+struct sb_arch_shape bench_shape(const struct bench_options *o)
 {
     const char *arch = o->arch ? o->arch : "wrn-28-10";
     bool small = strncmp(arch, "lenet", 5) == 0 || strncmp(arch, "mlp", 3) == 0;
     uint32_t side = small ? 28 : 32;
-    return (struct sb_form_shape){.arch = arch,
+    return (struct sb_arch_shape){.name = arch,
                                   .channels = small ? 1 : 3,
                                   .height = side,
                                   .width = side,
@@ -58,7 +58,7 @@ sb_status bench_active(const struct sb_arch *arch, double density, uint32_t **ou
         st = sb_fail(SB_ENOMEM, "no memory for %u layers", arch->weights);
         goto done;
     }
-    sb_arch_shapes(arch, shape);
+    sb_arch_weight_shapes(arch, shape);
     st = sb_topology_erk(shape, arch->weights, density, a);
     for (uint32_t i = 0; i < arch->weights && st == SB_OK; i++)
         (*out)[i] = a[i].active;

@@ -53,11 +53,11 @@ static sb_status add_networks(struct sb_model *m, struct sb_net *net, uint32_t n
 }
 
 static struct sb_model_info info_of(const struct bench_options *o,
-                                    const struct sb_form_shape *shape)
+                                    const struct sb_arch_shape *shape)
 {
     static const float mean[] = {0.5f, 0.5f, 0.5f}, sd[] = {0.25f, 0.25f, 0.25f};
     return (struct sb_model_info){
-        .arch = shape->arch,
+        .arch = shape->name,
         .method = "sebays",
         .recipe = "",
         .channels = shape->channels,
@@ -74,7 +74,7 @@ static struct sb_model_info info_of(const struct bench_options *o,
 static sb_status write_model(const struct bench_options *o, double density,
                              const char *path)
 {
-    struct sb_form_shape shape = bench_shape(o);
+    struct sb_arch_shape shape = bench_shape(o);
     struct sb_model_info info = info_of(o, &shape);
     struct sb_net net = {0};
     struct sb_model m = {0};
@@ -107,7 +107,7 @@ static sb_status write_model(const struct bench_options *o, double density,
 static sb_status work_of(const struct bench_options *o, double *out)
 {
     struct sb_form_spec form = bench_form(o);
-    struct sb_form_shape shape = bench_shape(o);
+    struct sb_arch_shape shape = bench_shape(o);
     struct sb_arch a;
     double sum = 0.0;
     sb_status st = sb_form_build(&form, &shape, SB_FORM_MEMBER, &a);
@@ -185,7 +185,7 @@ static struct sebays_predictor *timed_new(const struct sebays_model *m,
 static sb_status measure(const struct sb_env *env, const struct bench_options *o,
                          const char *path, struct figures *f)
 {
-    struct sb_form_shape shape = bench_shape(o);
+    struct sb_arch_shape shape = bench_shape(o);
     size_t pixels = (size_t)shape.channels * shape.height * shape.width, first = 0;
     uint8_t *x = sb_calloc(pixels, o->batch);
     float *out = sb_malloc(o->batch, CLASSES * sizeof *out);
@@ -226,7 +226,7 @@ static sb_status measure(const struct sb_env *env, const struct bench_options *o
 static void print(const struct sb_env *env, const struct bench_options *o, double density,
                   const struct figures *f)
 {
-    const char *form = o->form ? o->form : "gauss", *arch = bench_shape(o).arch;
+    const char *form = o->form ? o->form : "gauss", *arch = bench_shape(o).name;
     if (o->json)
         printf(
             "{\"bench\": \"predict\", \"arch\": \"%s\", \"density\": %g, \"form\": "

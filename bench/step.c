@@ -66,7 +66,7 @@ static size_t resident_peak(void)
 static sb_status build(struct bench_step *b, const struct sb_env *env)
 {
     struct sb_form_spec form = bench_form(b->o);
-    struct sb_form_shape shape = bench_shape(b->o);
+    struct sb_arch_shape shape = bench_shape(b->o);
     struct sb_arch arch;
     uint32_t *active = NULL;
     b->rows = sb_form_rows(&form, b->o->batch);

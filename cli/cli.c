@@ -145,3 +145,9 @@ bool cli_recipe_file(const struct cli_args *args, char *out, size_t size)
 {
     return name_file(args, "", ".ini", out, size);
 }
+
+bool cli_run_recipe(const char *run, char *out, size_t size)
+{
+    int n = snprintf(out, size, "%s/recipe.ini", run);
+    return n >= 0 && (size_t)n < size;
+}

@@ -14,6 +14,7 @@
 #include "sebays.h"
 
 enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2 };
+enum { CLI_PATH = 4096 }; /* bytes of a path */
 
 /* One a file cmd_*.c; main.c has the table of those that are there. */
 extern const struct cli_command cli_cmd_train;
@@ -70,5 +71,8 @@ bool cli_read_member(const char *command, const char *text, uint32_t *out);
  * or NAME.ini. False when out is too small. */
 bool cli_run_directory(const struct cli_args *args, char *out, size_t size);
 bool cli_recipe_file(const struct cli_args *args, char *out, size_t size);
+
+/* The recipe of a run directory, which has every --set in it. False when out is too small. */
+bool cli_run_recipe(const char *run, char *out, size_t size);
 
 #endif

@@ -7,8 +7,6 @@
 
 #include "data.h"
 
-enum { PATH_BYTES = 4096 };
-
 /* A file that is there is somebody's. */
 static int put(const char *path, const char *text)
 {
@@ -33,7 +31,7 @@ static int put(const char *path, const char *text)
 static int run(const struct cli_args *args)
 {
     struct sebays_recipe *recipe;
-    char path[PATH_BYTES], place[CLI_PATH], *text = NULL;
+    char path[CLI_PATH], place[CLI_PATH], *text = NULL;
     struct sebays_run_options o = {
         .data_dir = cli_data_directory(args->data_dir, place) ? place : NULL};
     if (cli_is_recipe(args->operand) || !cli_recipe_file(args, path, sizeof path)) {

@@ -5,15 +5,12 @@
 #include "data.h"
 #include "progress.h"
 
-enum { PATH_BYTES = 4096 };
-
 /* All tasks have the same recipe; the library looks whether that is so. */
 static int load_recipe(const struct cli_args *args, struct sebays_recipe **out)
 {
-    char path[PATH_BYTES];
+    char path[CLI_PATH];
     struct cli_args first = *args;
-    int n = snprintf(path, sizeof path, "%s/recipe.ini", args->operand);
-    if (n < 0 || n >= PATH_BYTES) {
+    if (!cli_run_recipe(args->operand, path, sizeof path)) {
         fprintf(stderr, "sebays merge: a path is too long\n");
         return CLI_USAGE;
     }

@@ -1,14 +1,13 @@
 /* sebays predict - what a trained ensemble says about examples. */
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "collect.h"
 #include "data.h"
 #include "output.h"
+#include "predict_options.h"
 #include "predictions.h"
 #include "progress.h"
 #include "ranks.h"
@@ -16,8 +15,6 @@
 
 static const char name[] = "predict";
 static const double patience = 2.0; /* seconds before progress is shown */
-
-enum { QUANTILES = 64, MOST_DRAWS = 1000000 };
 
 /* All that a prediction needs. */
 struct work {
@@ -31,172 +28,7 @@ struct work {
     struct cli_output output;
     struct cli_progress screen;
     bool shown; /* progress was */
-    double quantiles[QUANTILES];
 };
-
-/* ---- the command line ---- */
-
-/* A whole number of at most 7 digits, not 0. */
-static bool read_number(const char *text, uint32_t *out)
-{
-    size_t n = strlen(text);
-    if (n == 0 || n > 7 || strspn(text, "0123456789") != n)
-        return false;
-    *out = (uint32_t)strtoul(text, NULL, 10);
-    return *out > 0;
-}
-
-static bool read_samples(const char *text, struct sebays_predictor_options *o)
-{
-    o->sampling = !text                        ? SEBAYS_DRAW
-                  : strcmp(text, "mean") == 0  ? SEBAYS_MEAN
-                  : strcmp(text, "noise") == 0 ? SEBAYS_NOISE
-                                               : SEBAYS_DRAWS;
-    return o->sampling != SEBAYS_DRAWS ||
-           (read_number(text, &o->draws) && o->draws <= MOST_DRAWS);
-}
-
-static bool read_format(const char *text, enum cli_predictions_format *out)
-{
-    static const char *const words[] = {"csv", "json", "npy"};
-    for (int i = 0; i < 3; i++)
-        if (!text || strcmp(text, words[i]) == 0) {
-            *out = (enum cli_predictions_format)i;
-            return true;
-        }
-    return false;
-}
-
-static bool read_entropy(const char *text, double *out)
-{
-    char *end;
-    *out = strtod(text, &end);
-    return end > text && *end == '\0' && isfinite(*out) && *out >= 0;
-}
-
-/* What can be said before the model is open. */
-static bool read_options(struct work *w, struct sebays_predictor_options *o)
-{
-    const struct cli_args *args = w->args;
-    struct cli_predictions *a = &w->predictions;
-    a->probabilities = args->probabilities;
-    a->csv_safe = args->csv_safe;
-    a->members = args->members;
-    a->far = args->far;
-    a->rejects = args->reject_above != NULL;
-    if (!args->input)
-        fprintf(stderr,
-                "sebays %s: say what to predict with --input FILE, --input DIR, or "
-                "--input - for standard input\n",
-                name);
-    else if (!read_format(args->format, &a->format))
-        fprintf(stderr, "sebays %s: --format %s: want csv, json or npy\n", name,
-                args->format);
-    else if (!read_samples(args->samples, o))
-        fprintf(stderr,
-                "sebays %s: --samples %s: want a number of draws, mean or noise\n", name,
-                args->samples);
-    else if (a->rejects && !read_entropy(args->reject_above, &a->reject_above))
-        fprintf(stderr, "sebays %s: --reject-above %s: want nats, a number from 0\n",
-                name, args->reject_above);
-    else if (a->format == CLI_PREDICTIONS_NPY &&
-             (args->top || a->members || a->rejects || a->probabilities || args->keep ||
-              a->far))
-        fprintf(stderr,
-                "sebays %s: --format npy is the array of probabilities; leave --top, "
-                "--members, --probabilities, --reject-above, --far and --keep out\n",
-                name);
-    else
-        return true;
-    return false;
-}
-
-/* And what needs it. */
-static bool read_top(struct work *w)
-{
-    uint32_t classes = sebays_model_classes(w->model);
-    w->predictions.top = 1;
-    if (!w->args->top ||
-        (read_number(w->args->top, &w->predictions.top) && w->predictions.top <= classes))
-        return true;
-    fprintf(stderr,
-            "sebays %s: --top %s: want a number from 1 to %u, the classes of the model\n",
-            name, w->args->top, classes);
-    return false;
-}
-
-/* Shares in (0, 1), commas between. */
-static bool read_shares(const char *text, double *out, size_t most, size_t *count)
-{
-    char *end;
-    for (*count = 0; *text && *count < most; text = *end == ',' ? end + 1 : end) {
-        double x = strtod(text, &end);
-        if (end == text || (*end && *end != ',') || !(x > 0 && x < 1))
-            return false;
-        out[(*count)++] = x;
-    }
-    return *text == '\0' && *count > 0;
-}
-
-/* What is only for classes, or only for continuous targets. */
-static const char *misplaced(const struct work *w)
-{
-    const struct cli_args *args = w->args;
-    if (sebays_model_targets(w->model) > 0)
-        return args->top             ? "--top"
-               : args->probabilities ? "--probabilities"
-               : args->reject_above  ? "--reject-above"
-                                     : NULL;
-    return args->quantiles                      ? "--quantiles"
-           : args->coverage && !args->conformal ? "--coverage without --conformal"
-                                                : NULL;
-}
-
-static bool read_coverage(struct work *w)
-{
-    struct cli_predictions *a = &w->predictions;
-    const struct cli_args *args = w->args;
-    const char *wrong = misplaced(w);
-    bool targets = sebays_model_targets(w->model) > 0;
-    size_t n = 1;
-    a->coverage = 0.9;
-    a->conformal = args->conformal;
-    a->quantiles = w->quantiles;
-    if (wrong)
-        fprintf(stderr, "sebays %s: %s is for models of %s; this one has %s\n", name,
-                wrong, targets ? "classes" : "continuous targets",
-                targets ? "continuous targets" : "classes");
-    else if (args->coverage && !read_shares(args->coverage, &a->coverage, 1, &n))
-        fprintf(stderr, "sebays %s: --coverage %s: want a share in (0, 1), such as 0.9\n",
-                name, args->coverage);
-    else if (args->quantiles &&
-             !read_shares(args->quantiles, w->quantiles, QUANTILES, &a->quantile_count))
-        fprintf(stderr,
-                "sebays %s: --quantiles %s: want up to %d levels in (0, 1), commas "
-                "between\n",
-                name, args->quantiles, QUANTILES);
-    else
-        return true;
-    return false;
-}
-
-/* Factors of conformal intervals or sets, one a target. */
-static sebays_status calibrate(struct work *w)
-{
-    struct cli_predictions *a = &w->predictions;
-    uint32_t targets = sebays_model_targets(w->model);
-    sebays_status st = SEBAYS_OK;
-    if (!a->conformal)
-        return SEBAYS_OK;
-    a->factor = calloc(targets > 0 ? targets : 1, sizeof *a->factor);
-    if (!a->factor)
-        return SEBAYS_ENOMEM;
-    for (uint32_t t = 0; t < (targets > 0 ? targets : 1) && st == SEBAYS_OK; t++)
-        st = sebays_model_conformal(w->model, t, a->coverage, &a->factor[t]);
-    return st;
-}
-
-/* ---- the work ---- */
 
 static bool together(const struct work *w)
 {
@@ -230,8 +62,9 @@ static int cannot_write(const struct work *w, int why)
 /* What is predicted from, and what predicts, are not to be lost by a slip. */
 static bool spares(const struct cli_args *args)
 {
-    static const char *const names[] = {"model.safetensors", "recipe.ini", "results.json",
-                                        "metrics.jsonl", "updates.jsonl"};
+    static const char *const names[] = {"model.safetensors", "recipe.ini",
+                                        "results.json",      "metrics.jsonl",
+                                        "updates.jsonl",     "trajectory.npy"};
     enum { NAMES = sizeof names / sizeof *names };
     char path[NAMES][CLI_PATH];
     const char *which, *files[NAMES + 2] = {args->input, args->operand};
@@ -266,7 +99,6 @@ static int open_output(struct work *w)
                 name);
         return CLI_USAGE;
     }
-    w->predictions.model = w->model;
     if (!cli_predictions_init(&w->predictions))
         return no_memory();
     if (first(w) && !cli_output_open(&w->output, w->args->out))
@@ -290,10 +122,11 @@ static int open_all(struct work *w, struct sebays_predictor_options *o)
         .ranks = w->ranks,
     };
     sebays_status st = sebays_model_open(w->args->operand, &w->model);
-    if (st == SEBAYS_OK && (!read_coverage(w) || !read_top(w)))
+    w->predictions.model = w->model;
+    if (st == SEBAYS_OK && !cli_predict_fit(w->args, &w->predictions))
         return CLI_USAGE;
     if (st == SEBAYS_OK)
-        st = calibrate(w);
+        st = cli_predict_calibrate(&w->predictions);
     if (sebays_model_height(w->model) * sebays_model_width(w->model) == 1)
         o->max_batch = SEBAYS_FEED_BATCH; /* rows are small, and the more the faster */
     if (st == SEBAYS_OK)
@@ -377,7 +210,7 @@ static int run_with(const struct cli_args *args, struct sebays_ranks *ranks)
 {
     struct work w = {.args = args, .ranks = ranks};
     struct sebays_predictor_options o = {.threads = args->threads, .isa = args->isa};
-    if (!read_options(&w, &o) || !spares(args))
+    if (!cli_predict_read(args, &w.predictions, &o) || !spares(args))
         return CLI_USAGE;
     /* Rows and a bar on one screen would spoil each other. */
     bool quiet = args->quiet || !first(&w);

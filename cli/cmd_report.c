@@ -8,15 +8,12 @@
 
 #include "cli.h"
 
-enum { PATH_BYTES = 4096 };
-
 /* The page's path: --out, or in the first run. */
-static bool name_page(const struct cli_args *args, const char *first,
-                      char path[PATH_BYTES])
+static bool name_page(const struct cli_args *args, const char *first, char path[CLI_PATH])
 {
-    int n = args->out ? snprintf(path, PATH_BYTES, "%s", args->out)
-                      : snprintf(path, PATH_BYTES, "%s/report.html", first);
-    if (n >= 0 && n < PATH_BYTES)
+    int n = args->out ? snprintf(path, CLI_PATH, "%s", args->out)
+                      : snprintf(path, CLI_PATH, "%s/report.html", first);
+    if (n >= 0 && n < CLI_PATH)
         return true;
     fprintf(stderr, "sebays report: the page's path is too long\n");
     return false;
@@ -30,7 +27,7 @@ static bool has_page(const char *path)
 /* The page of those that can have one, after a failure with all of them. */
 static int run_some(const struct cli_args *args)
 {
-    char page[PATH_BYTES];
+    char page[CLI_PATH];
     size_t count;
     const char **path = cli_keep_runs("report", args, has_page, &count);
     int code = CLI_FAILED;
@@ -47,7 +44,7 @@ static int run_some(const struct cli_args *args)
 
 static int run(const struct cli_args *args)
 {
-    char path[PATH_BYTES];
+    char path[CLI_PATH];
     if (!name_page(args, args->operand, path))
         return CLI_USAGE;
     sebays_status st = sebays_report(args->operands, args->operand_count, path);

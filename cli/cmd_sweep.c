@@ -103,9 +103,9 @@ static sebays_status check_finished(const char *out, const struct sebays_recipe 
 {
     struct sebays_recipe *then = NULL;
     char path[CLI_PATH];
-    int n = snprintf(path, sizeof path, "%s/recipe.ini", out);
-    sebays_status st =
-        n > 0 && (size_t)n < sizeof path ? sebays_recipe_load(path, &then) : SEBAYS_EARG;
+    sebays_status st = cli_run_recipe(out, path, sizeof path)
+                           ? sebays_recipe_load(path, &then)
+                           : SEBAYS_EARG;
     if (st == SEBAYS_OK)
         st = sebays_recipe_check(then);
     if (st == SEBAYS_OK)

@@ -11,8 +11,6 @@
 #include "ranks.h"
 #include "signals.h"
 
-enum { PATH_BYTES = 4096 };
-
 /* For who trained on data without a recipe. */
 static void print_next(const char *out)
 {
@@ -22,13 +20,6 @@ static void print_next(const char *out)
            "  sebays report %s\n"
            "  sebays predict %s/model.safetensors --input NEW_DATA\n",
            out, out, out, out);
-}
-
-/* The run directory's own recipe has every --set in it. */
-static bool recipe_of(const char *out, char path[PATH_BYTES])
-{
-    int n = snprintf(path, PATH_BYTES, "%s/recipe.ini", out);
-    return n > 0 && n < PATH_BYTES && access(path, R_OK) == 0;
 }
 
 static int say_go_on(const char *what, const struct cli_args *args, const char *recipe,
@@ -45,8 +36,8 @@ static int say_go_on(const char *what, const struct cli_args *args, const char *
 static int say_stopped(const struct cli_args *args, const char *out,
                        const struct sebays_ranks *ranks, sebays_status st)
 {
-    char recipe[PATH_BYTES];
-    bool begun = recipe_of(out, recipe);
+    char recipe[CLI_PATH];
+    bool begun = cli_run_recipe(out, recipe, sizeof recipe) && access(recipe, R_OK) == 0;
     if (begun && st == SEBAYS_ECANCELED) { /* another rank may be the one that was told */
         int code = 128 + (cli_signals_caught() ? cli_signals_caught() : SIGTERM);
         return sebays_ranks_rank(ranks) == 0 ? say_go_on("saved", args, recipe, out, code)
@@ -101,7 +92,7 @@ static int train(const struct cli_args *args, const struct sebays_recipe *recipe
 static int run_with(const struct cli_args *args, const struct sebays_ranks *ranks)
 {
     struct sebays_recipe *recipe;
-    char out[PATH_BYTES], *plan;
+    char out[CLI_PATH], *plan;
     int code = cli_load_recipe("train", args, &recipe);
     if (code != CLI_OK)
         return code;

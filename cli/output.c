@@ -35,7 +35,7 @@ static bool is_temporary(const char *entry, const char *name)
 /* Removes what processes that are no more left half written beside path. */
 static void clean_up(const char *path)
 {
-    char directory[CLI_OUTPUT_PATH];
+    char directory[CLI_PATH];
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     snprintf(directory, sizeof directory, "%.*s", slash ? (int)(name - path) : 1,
              slash ? path : ".");

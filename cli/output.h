@@ -11,12 +11,12 @@
 #include <stddef.h>
 #include <stdio.h>
 
-enum { CLI_OUTPUT_PATH = 4096 };
+#include "cli.h"
 
 struct cli_output {
     FILE *to;
-    const char *path;                /* borrowed; NULL: standard output */
-    char temporary[CLI_OUTPUT_PATH]; /* "": none */
+    const char *path;         /* borrowed; NULL: standard output */
+    char temporary[CLI_PATH]; /* "": none */
 };
 
 /* Whether out is one of these files that are there, by whatever name: [count], some may be

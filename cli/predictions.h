@@ -16,6 +16,8 @@ enum cli_predictions_format {
     CLI_PREDICTIONS_NPY
 };
 
+enum { CLI_QUANTILES = 64 };
+
 struct cli_class {
     float probability;
     uint32_t number;
@@ -36,8 +38,8 @@ struct cli_predictions {
     double reject_above; /* ... this, in nats */
     double coverage;     /* of intervals, or of conformal sets */
     bool conformal;
-    const double *quantiles; /* [quantile_count] that are wanted of targets */
-    size_t quantile_count;
+    double quantiles[CLI_QUANTILES]; /* those that are wanted of targets, ... */
+    size_t quantile_count;           /* ... so many */
 
     struct sebays_prediction out;   /* room for SEBAYS_FEED_BATCH examples; owned */
     struct cli_class *order;        /* [classes] owned */

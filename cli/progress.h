@@ -4,7 +4,7 @@
  * matters least is left out first. Elsewhere plain lines, at most one in PLAIN_SECONDS,
  * and one for the end of each phase. Quiet: nothing.
  *
- * The callback predictions false once a signal has asked for the end.
+ * The callback answers false once a signal has asked for the end.
  */
 #ifndef SEBAYS_CLI_PROGRESS_H
 #define SEBAYS_CLI_PROGRESS_H

@@ -169,14 +169,14 @@ struct sebays_run_options {
     sebays_log_fn *log;
     void *log_context;
     const char *data_path; /* where the training set is; data.set is then only what it is
-                              called, and nothing is looked for. NULL: find data.set */
+                            * called, and nothing is looked for. NULL: find data.set */
     bool force; /* resume although the data changed, if its shape and size did not */
     const struct sebays_ranks *ranks; /* who trains together; NULL: this process alone */
     bool one_member; /* train `member` alone, of a method that trains members apart;
-                               sebays_merge makes the run of all */
+                      * sebays_merge makes the run of all */
     uint32_t member; /* from 0 */
-    const char
-        *dense_from; /* of ltr's: the run that has its dense stage; NULL: train it */
+    /* of ltr's: the run that has its dense stage; NULL: train it */
+    const char *dense_from;
 };
 
 /* Figures on the test set: accuracy, negative log-likelihood, expected calibration error,
@@ -244,7 +244,7 @@ sebays_status sebays_forecast(const struct sebays_recipe *recipe,
 /* What is evaluated besides the test set, and how. Zeroed is a good start. */
 struct sebays_eval_options {
     const char *test; /* another test set, by path or name, whose figures stand apart in
-                         results.json (other_tests); NULL: the recipe's */
+                       * results.json (other_tests); NULL: the recipe's */
     const char *const
         *ood; /* [oods] "NAME=PATH", or a known name: sets unlike the test */
     size_t oods;
@@ -264,7 +264,7 @@ struct sebays_eval_options {
     sebays_log_fn *log;
     void *log_context;
     bool force; /* although the run's data is not what it was trained on, if classes and
-                   columns are */
+                 * columns are */
 };
 
 /* Evaluates a finished run and merges the figures into its results.json, object
@@ -284,14 +284,14 @@ struct sebays_data_options {
     enum sebays_split split;
     const char *data_dir; /* where names are looked for after ./data; may be NULL */
     const char *label;    /* of a table: the label's column, by name or number from 1;
-                             NULL: the last */
-    const char
-        *ignore; /* of a table: columns that are not used, by name or number, commas
-                             between; may be NULL */
-    bool look;   /* for sebays_data_info alone: columns that could not be trained on
-                             (dates, texts that are all different) are listed, too */
+                           * NULL: the last */
+    /* of a table: columns that are not used, by name or number, commas between; may be
+     * NULL */
+    const char *ignore;
+    bool look; /* for sebays_data_info alone: columns that could not be trained on
+                * (dates, texts that are all different) are listed, too */
     const struct sebays_data *like; /* a train split: classes and columns mean what they
-                                       mean there; may be NULL */
+                                     * mean there; may be NULL */
 };
 
 /* Opens a data set by its path, or by its name, which is looked for in ./data, in data_dir
@@ -529,12 +529,13 @@ struct sebays_feed_options {
     const char *data_dir; /* where names are looked for after ./data; may be NULL */
     bool train;           /* of a data set that has both parts: not the test part */
     const char *keep; /* of a table as text: columns whose texts are handed on, by name
-                             or number from 1, commas between; may be NULL */
+                       * or number from 1, commas between; may be NULL */
     sebays_progress_fn *progress; /* may be NULL; false ends with SEBAYS_ECANCELED */
     void *progress_context;
-    double progress_seconds;          /* between two reports, at least */
-    const struct sebays_ranks *ranks; /* who predicts together, each every size-th call's
-                                         examples, all of the same most; NULL: this process */
+    double progress_seconds; /* between two reports, at least */
+    /* who predicts together, each every size-th call's examples, all of the same most;
+     * NULL: this process */
+    const struct sebays_ranks *ranks;
 };
 
 /* name_or_path as in sebays_data_open, one PNG or JPEG file, or "-": a table as text on
@@ -596,9 +597,9 @@ struct sebays_export_options {
 };
 
 /* Writes the members of a model file, or of a run directory's, as dense arrays in
- * PyTorch's layouts, 0 where no weight exists, with what is needed to use them; "onnx" has
- * the computation, too. docs/interop.md has names and examples. Memory: the largest layer, twice. The file is
- * there when it is whole. */
+ * PyTorch's layouts, 0 where no weight exists, with what is needed to use them; "onnx"
+ * has the computation, too. docs/interop.md has names and examples. Memory: the largest
+ * layer, twice. The file is there when it is whole. */
 sebays_status sebays_export(const char *path,
                             const struct sebays_export_options *options);
 

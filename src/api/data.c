@@ -5,6 +5,7 @@
 #include "api/need.h"
 #include "base/mem.h"
 #include "base/nearest.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "base/threads.h"
 #include "corrupt/corrupt_set.h"
@@ -17,8 +18,6 @@
 #include "kernels/kernels.h"
 #include "readers/readers.h"
 #include "sebays.h"
-
-enum { PATH_BYTES = 4096 };
 
 /* Seconds before a download is tried for the second time. */
 static const double fetch_pause = 1.0;
@@ -40,7 +39,7 @@ sebays_status sebays_data_open(const char *name_or_path,
                                const struct sebays_data_options *options,
                                struct sebays_data **out)
 {
-    char path[PATH_BYTES];
+    char path[SB_PATH_BYTES];
     const char *dirs[2];
     const struct sebays_data_options none = {0};
     SB_NEED(out);
@@ -119,7 +118,7 @@ bool sebays_data_whole(const struct sebays_data *data)
 sebays_status sebays_data_list(const char *data_dir, char **out)
 {
     struct sb_text t = {0};
-    char path[PATH_BYTES];
+    char path[SB_PATH_BYTES];
     const char *dirs[2];
     size_t n = places(data_dir, dirs);
     SB_NEED(out);
@@ -161,7 +160,7 @@ sebays_status sebays_data_fetch(const char *name,
                              .progress_context = options->progress_context,
                              .log = options->log,
                              .log_context = options->log_context};
-    char path[SB_FETCH_PATH];
+    char path[SB_PATH_BYTES];
     struct sb_text t = {0};
     sb_callbacks_begin(&c, options->progress_seconds);
     struct sb_fetch_options o = {.row = sb_catalogue_find(name),

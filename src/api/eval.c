@@ -9,10 +9,9 @@
 #include "base/threads.h"
 #include "eval/eval.h"
 #include "kernels/kernels.h"
+#include "model/run_files.h"
 #include "recipe/options.h"
 #include "sebays.h"
-
-enum { PATH_BYTES = 4096 };
 
 static sb_status set_samples(struct sb_recipe *r, const char *samples)
 {
@@ -44,16 +43,12 @@ static sb_status set_options(struct sb_recipe *r, const struct sebays_eval_optio
 static sb_status read_recipe(const char *run, const struct sebays_eval_options *o,
                              struct sb_recipe *r)
 {
-    char path[PATH_BYTES];
-    int n = snprintf(path, sizeof path, "%s/recipe.ini", run);
-    if (n < 0 || (size_t)n >= sizeof path)
-        return sb_fail(SB_EARG, "the run directory's path is too long: %.60s...", run);
-    if (!sb_file_exists(path))
-        return sb_fail(SB_EIO,
-                       "%s is not the directory of a run: there is no recipe.ini in it",
-                       run);
+    char path[SB_PATH_BYTES];
+    sb_status st = sb_run_find(run, SB_RUN_RECIPE, path);
+    if (st != SB_OK)
+        return st;
     sb_recipe_init(r);
-    sb_status st = sb_recipe_read(r, path);
+    st = sb_recipe_read(r, path);
     return st == SB_OK ? set_options(r, o) : st;
 }
 

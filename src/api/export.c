@@ -39,7 +39,7 @@ sebays_status sebays_export(const char *path, const struct sebays_export_options
                                      .progress_context = o->progress_context};
     struct sb_env env = {.threads = sb_threads_available()};
     struct sb_model m = {0};
-    char file[SB_MODEL_PATH];
+    char file[SB_PATH_BYTES];
     sb_callbacks_begin(&callbacks, o->progress_seconds);
     struct sb_export e = {.env = &env,
                           .model = &m,

@@ -5,25 +5,24 @@
 #include "api/model.h"
 #include "api/need.h"
 #include "base/mem.h"
+#include "base/path.h"
 #include "predict/feed.h"
 
 _Static_assert(SEBAYS_FEED_BATCH == SB_FEED_BATCH, "the header says how many");
 
-enum { PATH_BYTES = 4096 };
-
 struct sebays_feed {
     struct sb_feed feed;
     struct sb_callbacks calls;
-    char path[PATH_BYTES], name[SB_FEED_NAME], note[SB_FEED_NOTE];
+    char path[SB_PATH_BYTES], name[SB_FEED_NAME], note[SB_FEED_NOTE];
     char *keep; /* owned; may be NULL */
 };
 
 static sb_status find(const char *name_or_path, const char *data_dir,
-                      char out[PATH_BYTES])
+                      char out[SB_PATH_BYTES])
 {
     const char *dirs[] = {"data", data_dir};
     if (strcmp(name_or_path, "-") != 0)
-        return sb_data_find(name_or_path, dirs, data_dir ? 2 : 1, out, PATH_BYTES);
+        return sb_data_find(name_or_path, dirs, data_dir ? 2 : 1, out, SB_PATH_BYTES);
     memcpy(out, "-", sizeof "-");
     return SB_OK;
 }

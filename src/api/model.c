@@ -12,32 +12,23 @@
 #include "base/mem.h"
 #include "kernels/kernels.h"
 #include "model/inspect.h"
+#include "model/run_files.h"
 #include "predict/kept.h"
 
-static sb_status no_model(const char *path)
-{
-    char recipe[SB_MODEL_PATH];
-    int n = snprintf(recipe, sizeof recipe, "%s/recipe.ini", path);
-    if (n >= 0 && n < SB_MODEL_PATH && sb_file_exists(recipe))
-        return sb_fail(SB_EIO,
-                       "%s has no model.safetensors: its training has not ended; go on "
-                       "with: sebays train %s/recipe.ini --out %s --resume",
-                       path, path, path);
-    return sb_fail(SB_EIO,
-                   "%s has no model.safetensors; want a model file, or a directory that "
-                   "'sebays train' made",
-                   path);
-}
-
-sb_status sb_model_find(const char *path, char out[SB_MODEL_PATH])
+sb_status sb_model_find(const char *path, char out[SB_PATH_BYTES])
 {
     struct stat s;
     bool directory = stat(path, &s) == 0 && S_ISDIR(s.st_mode);
-    int n =
-        snprintf(out, SB_MODEL_PATH, "%s%s", path, directory ? "/model.safetensors" : "");
-    if (n < 0 || n >= SB_MODEL_PATH)
-        return sb_fail(SB_EARG, "a path of more than %d bytes", SB_MODEL_PATH);
-    return !directory || sb_file_exists(out) ? SB_OK : no_model(path);
+    if (directory && (sb_run_has(path, SB_RUN_MODEL) || sb_run_has(path, SB_RUN_RECIPE)))
+        return sb_run_find(path, SB_RUN_MODEL, out);
+    if (directory)
+        return sb_fail(SB_EIO,
+                       "%s has no model.safetensors; want a model file, or a directory "
+                       "that 'sebays train' made",
+                       path);
+    if (snprintf(out, SB_PATH_BYTES, "%s", path) >= SB_PATH_BYTES)
+        return sb_fail(SB_EARG, "a path of more than %d bytes", SB_PATH_BYTES);
+    return SB_OK;
 }
 
 /* Lines in one text: counted first, then copied. */
@@ -59,7 +50,7 @@ static void add_line(void *context, const char *line)
 
 sebays_status sebays_inspect(const char *path, char **out)
 {
-    char file[SB_MODEL_PATH];
+    char file[SB_PATH_BYTES];
     struct sb_model m = {0};
     struct text t = {0};
     struct stat s;
@@ -152,7 +143,7 @@ static sb_status count_inputs(struct sebays_model *m)
 
 sebays_status sebays_model_open(const char *path, struct sebays_model **out)
 {
-    char file[SB_MODEL_PATH];
+    char file[SB_PATH_BYTES];
     SB_NEED(out);
     *out = NULL;
     SB_NEED(path);

@@ -3,6 +3,7 @@
 #define SB_SEBAYS_MODEL_H
 
 #include "base/env.h"
+#include "base/path.h"
 #include "model/model.h"
 #include "predict/loaded.h"
 #include "predict/predictor.h"
@@ -28,10 +29,8 @@ sb_status sb_predictions_of_outcomes(const struct sb_model *m,
                                      const struct sebays_outcomes *out,
                                      struct sb_predictions *predictions);
 
-enum { SB_MODEL_PATH = 4096 };
-
 /* The model file that path means: itself, or the one in that run directory. */
-sb_status sb_model_find(const char *path, char out[SB_MODEL_PATH]);
+sb_status sb_model_find(const char *path, char out[SB_PATH_BYTES]);
 
 /* The model loaded for a way of sampling, a plan and the lanes of env's kernels; the
  * model's to keep. */

@@ -8,20 +8,21 @@
 
 enum { BATCH = 64, MOST_BATCH = 1 << 20, MOST_LEVELS = 1 << 16 };
 
+_Static_assert((int)SEBAYS_DRAW == (int)SB_SAMPLE_DRAW &&
+                   (int)SEBAYS_DRAWS == (int)SB_SAMPLE_DRAWS &&
+                   (int)SEBAYS_MEAN == (int)SB_SAMPLE_MEAN &&
+                   (int)SEBAYS_NOISE == (int)SB_SAMPLE_NOISE,
+               "the library's ways of sampling are those of the header");
+
 static sb_status sampling_of(const struct sebays_predictor_options *o,
                              struct sb_sampling *out)
 {
-    static const enum sb_sample_kind kind[] = {
-        [SEBAYS_DRAW] = SB_SAMPLE_DRAWS,
-        [SEBAYS_DRAWS] = SB_SAMPLE_DRAWS,
-        [SEBAYS_MEAN] = SB_SAMPLE_MEAN,
-        [SEBAYS_NOISE] = SB_SAMPLE_NOISE,
-    };
     if ((unsigned)o->sampling > SEBAYS_NOISE)
         return sb_fail(SB_EARG, "predictor: there is no way of sampling number %u",
                        (unsigned)o->sampling);
     bool several = o->sampling == SEBAYS_DRAWS || o->sampling == SEBAYS_NOISE;
-    *out = (struct sb_sampling){kind[o->sampling], several && o->draws ? o->draws : 1};
+    *out = (struct sb_sampling){(enum sb_sample_kind)o->sampling,
+                                several && o->draws ? o->draws : 1};
     return SB_OK;
 }
 

@@ -6,12 +6,11 @@
 #include "api/need.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "model/run_files.h"
 #include "recipe/options.h"
 #include "report/compare.h"
 #include "report/page.h"
 #include "sebays.h"
-
-enum { PATH_BYTES = 4096 };
 
 /* The recipe of a run directory: as it is, resolved, and without its seed. */
 static sb_status read_recipe(const char *path, struct sb_report_recipe *out)
@@ -32,16 +31,10 @@ static sb_status read_recipe(const char *path, struct sb_report_recipe *out)
 
 static sb_status open_run(struct sb_report_run *run, const char *path)
 {
-    char recipe[PATH_BYTES];
-    int n = snprintf(recipe, sizeof recipe, "%s/recipe.ini", path);
-    if (n < 0 || (size_t)n >= sizeof recipe)
-        return sb_fail(SB_EARG, "the run directory's path is too long: %.60s...", path);
-    if (!sb_file_exists(recipe))
-        return sb_fail(SB_EIO,
-                       "%s is no run directory, it has no recipe.ini; want one that "
-                       "'sebays train' made",
-                       path);
-    sb_status st = sb_report_run_init(run, path);
+    char recipe[SB_PATH_BYTES];
+    sb_status st = sb_run_find(path, SB_RUN_RECIPE, recipe);
+    if (st == SB_OK)
+        st = sb_report_run_init(run, path);
     return st == SB_OK ? read_recipe(recipe, &run->recipe) : st;
 }
 
@@ -99,21 +92,16 @@ sebays_status sebays_compare(const char *const *runs, size_t count, const char *
 /* A run is not to be lost by a slip: the page is none of its files but an older page. */
 static sb_status check_other(const char *const *runs, size_t count, const char *html)
 {
-    static const char *const names[] = {"model.safetensors", "recipe.ini",
-                                        "results.json",      "metrics.jsonl",
-                                        "updates.jsonl",     "trajectory.npy"};
     struct stat page, file;
-    char path[PATH_BYTES];
+    char path[SB_PATH_BYTES];
     if (stat(html, &page) != 0)
         return SB_OK;
-    for (size_t i = 0; i < count * (sizeof names / sizeof *names); i++) {
-        const char *run = runs[i % count];
-        int n = snprintf(path, sizeof path, "%s/%s", run ? run : "", names[i / count]);
-        if (n > 0 && n < PATH_BYTES && stat(path, &file) == 0 &&
-            file.st_dev == page.st_dev && file.st_ino == page.st_ino)
+    for (size_t i = 0; i < count * SB_RUN_FILES; i++)
+        if (sb_run_path(runs[i % count], (enum sb_run_file)(i / count), path) == SB_OK &&
+            stat(path, &file) == 0 && file.st_dev == page.st_dev &&
+            file.st_ino == page.st_ino)
             return sb_fail(SB_EARG, "%s is a file of the run; give the page another name",
                            html);
-    }
     return SB_OK;
 }
 

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/threads.h"
 #include "kernels/kernels.h"
+#include "model/run_files.h"
 #include "recipe/options.h"
 #include "sebays.h"
 #include "train/results.h"
@@ -121,18 +122,17 @@ sebays_status sebays_merge(const struct sebays_recipe *recipe,
 
 sebays_status sebays_result_load(const char *run, struct sebays_result **out)
 {
-    char path[4096];
+    char path[SB_PATH_BYTES];
     SB_NEED(out);
     *out = NULL;
     SB_NEED(run);
-    int n = snprintf(path, sizeof path, "%s/results.json", run);
-    if (n < 0 || (size_t)n >= sizeof path)
-        return (sebays_status)sb_fail(SB_EARG, "a path of more than %zu bytes",
-                                      sizeof path);
+    sb_status st = sb_run_path(run, SB_RUN_RESULTS, path);
+    if (st != SB_OK)
+        return (sebays_status)st;
     struct sebays_result *result = sb_calloc(1, sizeof *result);
     if (!result)
         return (sebays_status)sb_fail(SB_ENOMEM, "no memory for a result");
-    sb_status st = sb_results_read(path, &result->run);
+    st = sb_results_read(path, &result->run);
     if (st == SB_OK)
         *out = result;
     else

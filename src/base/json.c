@@ -106,6 +106,40 @@ json_t *sb_json_real(double x)
     return isfinite(x) ? json_real(x) : json_null();
 }
 
+/* False, and *array is NULL: it could not take value, or there was none. */
+static bool append(json_t **array, json_t *value)
+{
+    if (json_array_append_new(*array, value) == 0)
+        return true;
+    json_decref(*array);
+    *array = NULL;
+    return false;
+}
+
+json_t *sb_json_doubles(const double *x, size_t n)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < n && append(&array, sb_json_real(x[i])); i++)
+        ;
+    return array;
+}
+
+json_t *sb_json_floats(const float *x, size_t n)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < n && append(&array, json_real((double)x[i])); i++)
+        ;
+    return array;
+}
+
+json_t *sb_json_texts(const char *const *text, size_t n)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; text && i < n && append(&array, json_string(text[i])); i++)
+        ;
+    return array;
+}
+
 sb_status sb_json_write(const json_t *value, bool pretty, char **out)
 {
     size_t flags = JSON_SORT_KEYS | JSON_ENCODE_ANY | JSON_REAL_PRECISION(DIGITS);

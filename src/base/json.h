@@ -38,6 +38,12 @@ sb_status sb_json_object(const json_t *object, const char *source, const char *k
 /* A new real, or null if x is not finite, which JSON cannot say; NULL: no memory. */
 json_t *sb_json_real(double x);
 
+/* New arrays of n of these; NULL: no memory, a float that is not finite, or a text that is
+ * not UTF-8. Doubles are as sb_json_real has them; text NULL: an empty array. */
+json_t *sb_json_doubles(const double *x, size_t n);
+json_t *sb_json_floats(const float *x, size_t n);
+json_t *sb_json_texts(const char *const *text, size_t n);
+
 /* value as text with sorted keys and 17 digits, which give every double back exactly:
  * equal values make equal texts. One line without newline or, pretty, indented and with a
  * final newline. The caller owns *out (sb_free); it is NULL after a failure. */

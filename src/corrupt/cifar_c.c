@@ -8,11 +8,6 @@
 #include "data/reader.h"
 #include "readers/npy.h"
 
-const char *sb_cifar_c_kind(size_t i)
-{
-    return i < SB_CORRUPTIONS ? sb_corruption_name((enum sb_corruption)i) : NULL;
-}
-
 static sb_status open_array(struct sb_bytes *b, struct sb_npy *a, const char *directory,
                             const char *name, char path[SB_PATH_BYTES])
 {
@@ -22,7 +17,7 @@ static sb_status open_array(struct sb_bytes *b, struct sb_npy *a, const char *di
         return sb_fail(SB_EIO,
                        "there is no %s in %s; CIFAR-10-C has one file a kind, such "
                        "as %s.npy, and labels.npy",
-                       file, directory, sb_cifar_c_kind(0));
+                       file, directory, sb_corruption_name(0));
     size_t most = 0;
     sb_status st = sb_npy_file_size(path, &most);
     if (st == SB_OK)

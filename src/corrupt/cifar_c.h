@@ -10,10 +10,8 @@
 #include "corrupt/corrupt.h"
 #include "data/dataset.h"
 
-/* The nineteen kinds, in corrupt.h's order; NULL when i is too large. */
-const char *sb_cifar_c_kind(size_t i);
-
-/* severity from 1 to 5. d needs no fini after a failure, but may have it. */
+/* kind: the name of one of the nineteen (corrupt.h); severity from 1 to 5. d needs no
+ * fini after a failure, but may have it. */
 sb_status sb_cifar_c_open(struct sb_dataset *d, const char *directory, const char *kind,
                           uint32_t severity);
 

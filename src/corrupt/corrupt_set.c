@@ -7,11 +7,12 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/path.h"
 #include "corrupt/corrupt.h"
 #include "data/sheet.h"
 #include "files/npy_write.h"
 
-enum { IMAGES = 256, BLOCK_BYTES = 1 << 26, PATH_BYTES = 4096, NAME_BYTES = 64 };
+enum { IMAGES = 256, BLOCK_BYTES = 1 << 26, NAME_BYTES = 64 };
 
 sb_status sb_corrupt_set_kinds(const char *text, bool kinds[SB_CORRUPTIONS])
 {
@@ -134,14 +135,12 @@ static sb_status write_severity(struct run *r, struct sb_npy_writer *w,
     return st;
 }
 
-static sb_status path_of(char path[PATH_BYTES], const char *directory, const char *name)
+static sb_status path_of(char path[SB_PATH_BYTES], const char *directory,
+                         const char *name)
 {
-    int n = snprintf(path, PATH_BYTES, "%s/%s.npy", directory, name);
-    return n < PATH_BYTES ? SB_OK
-                          : sb_fail(SB_EARG,
-                                    "the path of the directory is too "
-                                    "long; want less than %d bytes",
-                                    PATH_BYTES - NAME_BYTES);
+    char file[NAME_BYTES];
+    snprintf(file, sizeof file, "%s.npy", name);
+    return sb_path_join(path, directory, file);
 }
 
 static sb_status write_kind(struct run *r, enum sb_corruption kind, const char *directory)
@@ -151,7 +150,7 @@ static sb_status write_kind(struct run *r, enum sb_corruption kind, const char *
     uint64_t rows = (uint64_t)(s->last - s->first + 1) * d->n;
     const uint64_t shape[] = {rows, d->height, d->width, d->channels};
     struct sb_npy_writer w = {0};
-    char path[PATH_BYTES];
+    char path[SB_PATH_BYTES];
     sb_status st = path_of(path, directory, sb_corruption_name(kind));
     if (st == SB_OK)
         st = sb_npy_create(&w, path, SB_NPY_U8, shape, 4);
@@ -185,7 +184,7 @@ static sb_status write_labels(const struct sb_corrupt_set *s, const char *direct
     const uint64_t rows = (uint64_t)(s->last - s->first + 1) * s->data->n;
     struct sb_npy_writer w = {0};
     bool bytes = s->data->classes <= 256;
-    char path[PATH_BYTES];
+    char path[SB_PATH_BYTES];
     sb_status st = path_of(path, directory, "labels");
     if (st == SB_OK)
         st = sb_npy_create(&w, path, bytes ? SB_NPY_U8 : SB_NPY_I32, &rows, 1);

@@ -70,10 +70,10 @@ sb_status sb_columns_number(struct sb_columns *c, const char *source)
     return SB_OK;
 }
 
-void sb_columns_without_answers(const struct sb_columns *c, uint32_t *column)
+void sb_columns_without_responses(const struct sb_columns *c, uint32_t *column)
 {
     for (uint32_t i = 0; i < c->count; i++)
-        if (!sb_column_is_answer(&c->column[i]))
+        if (!sb_column_is_response(&c->column[i]))
             *column++ = i;
 }
 

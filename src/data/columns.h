@@ -7,9 +7,9 @@
  *
  * A column with anything but numbers in it is a category, or boolean if all its texts are
  * true and false, or yes and no. A text that is missing is a category of its own, the
- * empty text. The label column's texts are the classes; instead of it there may be targets. Texts are in sorted order (by
- * value if all are numbers). A first column without a name in the header is a row number,
- * as pandas writes it, and not used.
+ * empty text. The label column's texts are the classes; instead of it there may be
+ * targets. Texts are in sorted order (by value if all are numbers). A first column
+ * without a name in the header is a row number, as pandas writes it, and not used.
  *
  * A network reads features (encode.h):
  *
@@ -84,21 +84,20 @@ static inline bool sb_column_has_input(const struct sb_column *c)
            c->kind == SB_COLUMN_CATEGORY;
 }
 
-/* The label or a target: what is predicted. */
-static inline bool sb_column_is_answer(const struct sb_column *c)
+/* What is predicted, the response: the label or a target. */
+static inline bool sb_column_is_response(const struct sb_column *c)
 {
     return c->kind == SB_COLUMN_LABEL || c->kind == SB_COLUMN_TARGET;
 }
 
 /* How many columns are. */
-static inline uint32_t sb_columns_answers(const struct sb_columns *c)
+static inline uint32_t sb_columns_responses(const struct sb_columns *c)
 {
     return (c->label < c->count) + c->targets;
 }
 
-/* column[i] = which column field i of a row is that has all columns but those; room for as
- * many. */
-void sb_columns_without_answers(const struct sb_columns *c, uint32_t *column);
+/* column[i] = which column field i of a row without responses is; [columns]. */
+void sb_columns_without_responses(const struct sb_columns *c, uint32_t *column);
 
 enum { SB_FEATURES_MOST = 1 << 20 };
 

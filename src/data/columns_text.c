@@ -40,17 +40,6 @@ static json_t *texts(const struct sb_words *w)
     return array;
 }
 
-static json_t *numbers(const float *x, uint32_t n)
-{
-    json_t *array = json_array();
-    for (uint32_t i = 0; array && i < n; i++)
-        if (json_array_append_new(array, json_real((double)x[i])) != 0) {
-            json_decref(array);
-            return NULL;
-        }
-    return array;
-}
-
 static json_t *number_column(const struct sb_column *c)
 {
     bool boolean = c->kind == SB_COLUMN_BOOLEAN, ok = true;
@@ -65,7 +54,7 @@ static json_t *number_column(const struct sb_column *c)
         ok = json_object_set_new(j, "missing", json_true()) == 0;
     if (ok && c->scale != SB_SCALE_PLAIN)
         ok = json_object_set_new(j, "scale", json_string(scales[c->scale])) == 0 &&
-             json_object_set_new(j, "cuts", numbers(c->cut, c->cuts)) == 0;
+             json_object_set_new(j, "cuts", sb_json_floats(c->cut, c->cuts)) == 0;
     if (!ok) {
         json_decref(j);
         return NULL;

@@ -5,21 +5,23 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "data/columns.h"
 #include "data/reader.h"
 #include "files/npy_write.h"
+
+enum { NAME_BYTES = 32 };
 
 /* out = directory/kind_split.npy, or directory/kind.npy. */
 static sb_status name_file(const struct sb_dataset *d, enum sb_split split,
                            const char *directory, const char *kind,
                            char out[SB_PATH_BYTES])
 {
-    int n = snprintf(out, SB_PATH_BYTES, "%s/%s%s%s.npy", directory, kind,
-                     d->whole ? "" : "_", d->whole ? "" : sb_split_name(split));
-    if (n < 0 || n >= SB_PATH_BYTES)
-        return sb_fail(SB_EARG, "a path of %zu bytes is too long", strlen(directory));
-    return SB_OK;
+    char name[NAME_BYTES];
+    snprintf(name, sizeof name, "%s%s%s.npy", kind, d->whole ? "" : "_",
+             d->whole ? "" : sb_split_name(split));
+    return sb_path_join(out, directory, name);
 }
 
 /* to[height][width][channels] = from[channels][height][width], elements of size bytes. */
@@ -129,10 +131,12 @@ static sb_status write_names(const struct sb_dataset *d, const char *directory)
     char path[SB_PATH_BYTES];
     struct sb_text t = {0};
     char *text;
-    snprintf(path, sizeof path, "%.*s/class_names.txt", SB_PATH_BYTES - 32, directory);
+    sb_status st = sb_path_join(path, directory, "class_names.txt");
+    if (st != SB_OK)
+        return st;
     for (uint32_t c = 0; c < d->classes; c++)
         sb_text_add(&t, "%s\n", d->class_names[c]);
-    sb_status st = sb_text_take(&t, &text);
+    st = sb_text_take(&t, &text);
     if (st == SB_OK)
         st = sb_file_put(path, text, strlen(text));
     sb_free(text);

@@ -193,7 +193,7 @@ sb_status sb_dataset_match(const struct sb_dataset *d, struct sb_dataset *other)
                        "the same",
                        other->path, other->channels, other->height, other->width, d->path,
                        d->channels, d->height, d->width);
-    if (d->targets && sb_dataset_answered(other) &&
+    if (d->targets && sb_dataset_labelled(other) &&
         (!other->targets || other->target_count != d->target_count))
         return sb_fail(SB_EARG, "%s has %u continuous targets, %s has %u", other->path,
                        other->target_count, d->path, d->target_count);

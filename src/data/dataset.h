@@ -112,7 +112,7 @@ static inline size_t sb_dataset_elements(const struct sb_dataset *d)
 }
 
 /* What is right for its examples is known. */
-static inline bool sb_dataset_answered(const struct sb_dataset *d)
+static inline bool sb_dataset_labelled(const struct sb_dataset *d)
 {
     return d->labels || d->targets;
 }

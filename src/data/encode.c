@@ -151,18 +151,18 @@ static sb_status learn_texts(const struct fit *f, struct sb_column *c)
  * them. */
 static sb_status make_columns(struct sb_dataset *d)
 {
-    uint32_t answers = d->targets ? d->target_count : 1;
-    sb_status st = sb_columns_new(&d->columns, d->channels + answers);
+    uint32_t responses = d->targets ? d->target_count : 1;
+    sb_status st = sb_columns_new(&d->columns, d->channels + responses);
     if (st != SB_OK)
         return st;
     if (!d->targets)
         d->columns->label = d->channels;
-    for (uint32_t i = 0; i < answers; i++) {
+    for (uint32_t i = 0; i < responses; i++) {
         struct sb_column *column = &d->columns->column[d->channels + i];
         column->kind = d->targets ? SB_COLUMN_TARGET : SB_COLUMN_LABEL;
         column->input = i;
     }
-    d->columns->targets = d->targets ? answers : 0;
+    d->columns->targets = d->targets ? responses : 0;
     return sb_columns_number(d->columns, d->path);
 }
 

@@ -98,15 +98,7 @@ static sb_status put(json_t *object, const char *key, json_t *value)
 
 static sb_status put_names(json_t *object, const char *key, char *const *name, uint32_t n)
 {
-    json_t *names = name ? json_array() : NULL;
-    if (!name)
-        return SB_OK;
-    for (uint32_t i = 0; i < n; i++)
-        if (json_array_append_new(names, json_string(name[i])) != 0) {
-            json_decref(names);
-            names = NULL;
-        }
-    return put(object, key, names);
+    return name ? put(object, key, sb_json_texts((const char *const *)name, n)) : SB_OK;
 }
 
 static sb_status put_columns(json_t *object, const struct sb_dataset *d)

@@ -4,12 +4,12 @@
  *     {"classes": 4, "class_names": ["a", ...], "columns": {...}, "rows": 80,
  *      "shape": [2, 1, 1], "split": "9f...", "test": "03...", "tests": 12, "train": "71..."}
  *
- * rows is what the training set has, tests how many examples test. train, test and split are
- * fingerprints (base/hash.h): of the examples, labels and weights of each set, and of which examples
- * train, validate and test. Of more than 64 MiB, a thousand pieces evenly spread stand for
- * all; of image files that are read as they are needed, their names and labels.
- * class_names, columns and target_names are missing where a set has none. Where the data is does not
- * matter: it may move.
+ * rows is what the training set has, tests how many examples test. train, test and split
+ * are fingerprints (base/hash.h): of the examples, labels and weights of each set, and of
+ * which examples train, validate and test. Of more than 64 MiB, a thousand pieces evenly
+ * spread stand for all; of image files that are read as they are needed, their names and
+ * labels. class_names, columns and target_names are missing where a set has none. Where
+ * the data is does not matter: it may move.
  */
 #ifndef SB_DATA_IDENTITY_H
 #define SB_DATA_IDENTITY_H

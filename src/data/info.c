@@ -218,17 +218,6 @@ sb_status sb_data_info_text(const struct sb_data_info *i, char **out)
 
 /* ---- for programs ---- */
 
-static json_t *numbers(const double *x, uint32_t n)
-{
-    json_t *array = json_array();
-    for (uint32_t i = 0; array && i < n; i++)
-        if (json_array_append_new(array, sb_json_real(x[i])) != 0) {
-            json_decref(array);
-            return NULL;
-        }
-    return array;
-}
-
 static json_t *classes(const struct sb_data_info *i)
 {
     const struct sb_dataset *d = i->data;
@@ -271,8 +260,9 @@ sb_status sb_data_info_json(const struct sb_data_info *i, char **out)
         path ? path : json_null(), "split", split_name(i), "format", d->format,
         "examples", (json_int_t)d->n, "shape", (json_int_t)d->height,
         (json_int_t)d->width, (json_int_t)d->channels, "elements", element_name(d),
-        "bytes", (json_int_t)bytes_of(d), "mean", numbers(i->mean, d->channels), "sd",
-        numbers(i->sd, d->channels), "classes", classes(i), "warnings", warnings(d));
+        "bytes", (json_int_t)bytes_of(d), "mean", sb_json_doubles(i->mean, d->channels),
+        "sd", sb_json_doubles(i->sd, d->channels), "classes", classes(i), "warnings",
+        warnings(d));
     if (all && sb_dataset_tabular(d) &&
         json_object_set_new(all, "columns", sb_column_info_json(d)) != 0) {
         json_decref(all);

@@ -13,7 +13,7 @@
 enum { FILE_BYTES = 1 << 20 };
 
 /* Where the text goes; NULL: no memory. */
-static char *make_room(struct sb_dataset *d, size_t text)
+static char *allocate(struct sb_dataset *d, size_t text)
 {
     size_t pointers = d->classes * sizeof *d->class_names;
     sb_free(d->class_names);
@@ -31,7 +31,7 @@ sb_status sb_names_copy(struct sb_dataset *d, const char *const *names)
     size_t text = 0;
     for (uint32_t i = 0; i < d->classes; i++)
         text += strlen(names[i]) + 1;
-    char *to = make_room(d, text);
+    char *to = allocate(d, text);
     if (!to)
         return no_memory(d);
     for (uint32_t i = 0; i < d->classes; i++) {
@@ -136,7 +136,7 @@ sb_status sb_names_read(struct sb_dataset *d, const char *path)
                      b.size);
         goto done;
     }
-    char *to = make_room(d, b.size + 1); /* a name ends where its line did */
+    char *to = allocate(d, b.size + 1); /* a name ends where its line did */
     st = to ? read_lines(d, path, &b, to) : no_memory(d);
     if (st != SB_OK) {
         sb_free(d->class_names);

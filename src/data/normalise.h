@@ -26,8 +26,8 @@ struct sb_normalise {
     enum sb_element element;
     float *mean, *sd; /* [channels] owned, in one block with table */
     float *table;     /* [channels][256] of bytes; NULL for floats */
-    const struct sb_columns
-        *columns; /* rows are encoded by; borrowed; NULL: they are not */
+    /* rows are encoded by; borrowed; NULL: they are not */
+    const struct sb_columns *columns;
 };
 
 /* How many values of an example it takes. */
@@ -42,10 +42,9 @@ sb_status sb_normalise_given(struct sb_normalise *m, enum sb_element element,
                              uint32_t channels, const float *mean, const float *sd);
 
 /* Over the examples index[n] of d, encoded by d's columns if it has any, which m borrows
- * then; sd is the population's. Of a constant channel it is 1 for bytes and SB_SD_CONSTANT
- * for floats.
- * Of a streamed set with more than 65536 of them, so many are taken at even distances:
- * each has to be decoded for it. */
+ * then; sd is the population's. Of a constant channel it is 1 for bytes and
+ * SB_SD_CONSTANT for floats. Of a streamed set with more than 65536 of them, so many are
+ * taken at even distances: each has to be decoded for it. */
 sb_status sb_normalise_computed(struct sb_normalise *m, const struct sb_env *env,
                                 const struct sb_dataset *d, const uint32_t *index,
                                 uint32_t n);

@@ -8,9 +8,10 @@
 
 #include <stdbool.h>
 
+#include "base/path.h"
 #include "data/dataset.h"
 
-enum { SB_HEAD_BYTES = 16, SB_PATH_BYTES = 4096 };
+enum { SB_HEAD_BYTES = 16 };
 
 /* A path, looked at once for all readers. */
 struct sb_probe {

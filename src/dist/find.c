@@ -8,32 +8,32 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { PATH_BYTES = 4096 };
+#include "base/path.h"
 
 /* Where a plugin may be, from the folder of the program or library: a build folder, an
  * installed library's own, and an installed program's. */
 static const char *const places[] = {"", "sebays/", "../" SB_LIBDIR "/sebays/"};
 
 /* The folder that this code was loaded from, with its last slash; "" if nobody knows. */
-static void own_folder(char out[PATH_BYTES])
+static void own_folder(char out[SB_PATH_BYTES])
 {
     Dl_info info;
-    ssize_t n = readlink("/proc/self/exe", out, PATH_BYTES - 1);
+    ssize_t n = readlink("/proc/self/exe", out, SB_PATH_BYTES - 1);
     out[n > 0 ? n : 0] = '\0';
     /* Of a program, dladdr has the name that it was called by, which may be no path. */
     if (dladdr((const void *)places, &info) && info.dli_fname &&
         strstr(info.dli_fname, ".so"))
-        snprintf(out, PATH_BYTES, "%s", info.dli_fname);
+        snprintf(out, SB_PATH_BYTES, "%s", info.dli_fname);
     char *slash = strrchr(out, '/');
     out[slash ? slash - out + 1 : 0] = '\0';
 }
 
 /* path = the first of the places where the plugin is; false: nowhere. */
-static bool look(const char *mpi, const char *folder, char path[PATH_BYTES])
+static bool look(const char *mpi, const char *folder, char path[SB_PATH_BYTES])
 {
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        int n = snprintf(path, PATH_BYTES, "%s%ssebays-%s.so", folder, places[i], mpi);
-        if (n > 0 && n < PATH_BYTES && access(path, R_OK) == 0)
+        int n = snprintf(path, SB_PATH_BYTES, "%s%ssebays-%s.so", folder, places[i], mpi);
+        if (n > 0 && n < SB_PATH_BYTES && access(path, R_OK) == 0)
             return true;
     }
     return false;
@@ -65,7 +65,7 @@ static sb_status open_plugin(const char *path, const struct sb_plugin **out)
 
 sb_status sb_find_plugin(const char *mpi, const struct sb_plugin **out)
 {
-    char folder[PATH_BYTES], path[PATH_BYTES];
+    char folder[SB_PATH_BYTES], path[SB_PATH_BYTES];
     if (strchr(mpi, '/'))
         return open_plugin(mpi, out);
     own_folder(folder);

@@ -47,7 +47,7 @@ sb_status sb_attack_init(struct sb_attack *a, const struct sb_ensemble *e,
     a->member = member;
     sb_status st = sb_model_net(e->model, member, &plan, &a->net);
     if (st == SB_OK)
-        st = sb_model_load(e->model, member, e->sampling == SB_CONFIG_MEAN, e->env,
+        st = sb_model_load(e->model, member, e->sampling.kind == SB_SAMPLE_MEAN, e->env,
                            &a->net);
     a->x = sb_malloc(batch * elements(a), sizeof *a->x);
     a->gradient = sb_malloc(batch * elements(a), sizeof *a->gradient);

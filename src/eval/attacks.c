@@ -82,7 +82,7 @@ static sb_status against(struct work *w, uint32_t member, double *accuracy)
     return st;
 }
 
-static sb_status make_room(struct work *w)
+static sb_status allocate(struct work *w)
 {
     const struct sb_eval *a = w->a;
     size_t size = sb_dataset_elements(a->test.data), members = a->probs.members;
@@ -129,7 +129,7 @@ sb_status sb_eval_attack(struct sb_eval *a, const char *kind)
     if (st == SB_OK && !accuracy)
         st = sb_fail(SB_ENOMEM, "no memory for %u members", members);
     if (st == SB_OK)
-        st = make_room(&w);
+        st = allocate(&w);
     sb_progress_begin(a->o->progress, "attack", 0, (uint64_t)members * a->test.n);
     for (uint32_t m = 0; m < members && st == SB_OK; m++)
         st = against(&w, m, &accuracy[m]);

@@ -157,7 +157,7 @@ static sb_status one_kind(struct work *w, enum sb_corruption kind)
 /* Whether the directory has that kind. */
 static bool has_kind(const struct work *w, enum sb_corruption kind)
 {
-    char path[SB_RUN_PATH];
+    char path[SB_PATH_BYTES];
     int n =
         snprintf(path, sizeof path, "%s/%s.npy", w->directory, sb_corruption_name(kind));
     return n > 0 && (size_t)n < sizeof path && sb_file_exists(path);
@@ -209,7 +209,7 @@ static sb_status put_section(struct work *w)
     return SB_OK;
 }
 
-static sb_status make_room(struct work *w)
+static sb_status allocate(struct work *w)
 {
     const struct sb_eval *a = w->a;
     const struct sb_dataset *d = a->test.data;
@@ -237,7 +237,7 @@ sb_status sb_eval_corruption(struct sb_eval *a, const char *source)
     if (st == SB_OK)
         st = sb_metrics_init(&w.pooled, a->o->config->eval.bins);
     if (st == SB_OK)
-        st = make_room(&w);
+        st = allocate(&w);
     if (st == SB_OK)
         st = all_kinds(&w);
     if (st == SB_OK)

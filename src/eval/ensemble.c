@@ -8,29 +8,16 @@
 
 /* ---- life ---------------------------------------------------------------------------- */
 
-static struct sb_sampling sampling_of(const struct sb_ensemble *e)
-{
-    static const enum sb_sample_kind kind[] = {
-        [SB_CONFIG_DRAW] = SB_SAMPLE_DRAWS,
-        [SB_CONFIG_DRAWS] = SB_SAMPLE_DRAWS,
-        [SB_CONFIG_MEAN] = SB_SAMPLE_MEAN,
-        [SB_CONFIG_ACTIVATION_NOISE] = SB_SAMPLE_NOISE,
-    };
-    return (struct sb_sampling){kind[e->sampling], e->draws};
-}
-
 sb_status sb_ensemble_init(struct sb_ensemble *e, const struct sb_env *env,
                            const struct sb_model *m, const struct sb_config_eval *how,
                            uint32_t batch)
 {
-    bool drawn = sb_model_draws(m);
-    *e = (struct sb_ensemble){
-        .env = env,
-        .model = m,
-        .sampling = drawn ? how->sampling : SB_CONFIG_MEAN,
-        .draws = drawn && how->sampling == SB_CONFIG_DRAWS ? how->draws : 1};
-    struct sb_sampling sampling = sampling_of(e);
-    enum sb_load load = sb_load_for(m, &sampling);
+    const struct sb_sampling mean = {SB_SAMPLE_MEAN, 1};
+    *e = (struct sb_ensemble){.env = env,
+                              .model = m,
+                              .sampling =
+                                  sb_model_draws(m) ? sb_config_sampling(how) : mean};
+    enum sb_load load = sb_load_for(m, &e->sampling);
     e->part = sb_malloc((size_t)SB_ENSEMBLE_CHUNK * m->members,
                         sb_model_prediction_size(&m->info) * sizeof *e->part);
     if (!e->part)
@@ -40,7 +27,7 @@ sb_status sb_ensemble_init(struct sb_ensemble *e, const struct sb_env *env,
     struct sb_predictor_options o = {.env = env,
                                      .model = m,
                                      .loaded = &e->loaded,
-                                     .sampling = sampling,
+                                     .sampling = e->sampling,
                                      .max_batch = batch};
     if (st == SB_OK)
         st = sb_predictor_init(&e->predictor, &o);

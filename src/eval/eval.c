@@ -61,31 +61,26 @@ sb_status sb_eval_want_images(const struct sb_eval *a, const char *what)
 void sb_eval_sampling(const struct sb_eval *a, char out[32])
 {
     static const char *const names[] = {
-        [SB_CONFIG_DRAW] = "draw",
-        [SB_CONFIG_DRAWS] = "draws:",
-        [SB_CONFIG_MEAN] = "mean",
-        [SB_CONFIG_ACTIVATION_NOISE] = "activation-noise",
+        [SB_SAMPLE_DRAW] = "draw",
+        [SB_SAMPLE_DRAWS] = "draws:",
+        [SB_SAMPLE_MEAN] = "mean",
+        [SB_SAMPLE_NOISE] = "activation-noise",
     };
-    if (a->ensemble.sampling == SB_CONFIG_DRAWS)
-        snprintf(out, 32, "%s%u", names[SB_CONFIG_DRAWS], a->ensemble.draws);
+    const struct sb_sampling *s = &a->ensemble.sampling;
+    if (s->kind == SB_SAMPLE_DRAWS)
+        snprintf(out, 32, "%s%u", names[s->kind], s->draws);
     else
-        snprintf(out, 32, "%s", names[a->ensemble.sampling]);
+        snprintf(out, 32, "%s", names[s->kind]);
 }
 
 /* ---- opening ------------------------------------------------------------------------- */
 
 static sb_status open_model(struct sb_eval *a)
 {
-    char path[SB_RUN_PATH];
-    sb_status st = sb_run_path(a->o->run, "model.safetensors", path);
-    if (st != SB_OK)
-        return st;
-    if (!sb_file_exists(path))
-        return sb_fail(SB_EIO,
-                       "%s has no model.safetensors: no member is finished; go on with "
-                       "'sebays train %s/recipe.ini --out %s --resume'",
-                       a->o->run, a->o->run, a->o->run);
-    st = sb_model_read(&a->model, path);
+    char path[SB_PATH_BYTES];
+    sb_status st = sb_run_find(a->o->run, SB_RUN_MODEL, path);
+    if (st == SB_OK)
+        st = sb_model_read(&a->model, path);
     if (st == SB_OK && a->model.members == 0)
         st = sb_fail(SB_EARG, "%s has no members", path);
     return st == SB_OK ? sb_ensemble_init(&a->ensemble, a->env, &a->model,
@@ -96,7 +91,7 @@ static sb_status open_model(struct sb_eval *a)
 /* The recipe's test examples, or another set that is read like its training set. */
 static sb_status open_test(struct sb_eval *a)
 {
-    char path[SB_RUN_PATH];
+    char path[SB_PATH_BYTES];
     struct sb_open_options o = sb_source_options(a->o->config, SB_SPLIT_TEST);
     o.like = &a->source.train;
     sb_status st = sb_source_open(&a->source, a->env, a->o->config);

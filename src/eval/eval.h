@@ -34,8 +34,9 @@ struct sb_eval_options {
     size_t oods;
     const char *corrupt; /* a directory like CIFAR-10-C, or "generate"; NULL: not */
     const char *attack;  /* "fgsm", "pgd", "pgd-STEPS"; NULL: not */
-    bool all;            /* everything that can be: generated corruptions, FGSM, and the
-                          * out-of-distribution sets that are known for this one and are there */
+    /* everything that can be: generated corruptions, FGSM, and the out-of-distribution
+     * sets that are known for this one and are there */
+    bool all;
     bool force; /* the run's data may have changed, but for classes and columns */
     struct sb_progress *progress; /* in images; may be NULL */
 };

@@ -76,9 +76,9 @@ static sb_status embed_file(struct sb_eval *a, const struct sb_map *map, const c
 
 sb_status sb_eval_trajectory(struct sb_eval *a)
 {
-    char path[SB_RUN_PATH];
+    char path[SB_PATH_BYTES];
     struct sb_map map;
-    sb_status st = sb_run_path(a->o->run, "trajectory.npy", path);
+    sb_status st = sb_run_path(a->o->run, SB_RUN_TRAJECTORY, path);
     if (st != SB_OK || !sb_file_exists(path))
         return st;
     st = sb_map_open(&map, path);
@@ -144,11 +144,11 @@ static sb_status push_update(struct sb_eval *a, json_t *list, const char *path,
 
 static sb_status put_updates(struct sb_eval *a, json_t *support)
 {
-    char path[SB_RUN_PATH];
+    char path[SB_PATH_BYTES];
     struct sb_map map;
     json_t *list = json_array();
     sb_eval_put(a, support, "updates", list);
-    sb_status st = sb_run_path(a->o->run, "updates.jsonl", path);
+    sb_status st = sb_run_path(a->o->run, SB_RUN_UPDATES, path);
     if (st != SB_OK || !sb_file_exists(path))
         return st;
     st = sb_map_open(&map, path);

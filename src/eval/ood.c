@@ -180,7 +180,7 @@ static bool has_set(const struct work *w, const char *name)
 /* "NAME=PATH", or a name that is looked for. */
 static sb_status named_set(struct work *w, const char *text)
 {
-    char name[NAME], path[SB_RUN_PATH];
+    char name[NAME], path[SB_PATH_BYTES];
     const char *equals = strchr(text, '=');
     size_t n = equals ? (size_t)(equals - text) : strlen(text);
     if (n == 0 || n >= NAME)
@@ -205,7 +205,7 @@ static sb_status known_sets(struct work *w)
         if (strcmp(c->data.set, known[i].set) == 0)
             other = known[i].other;
     for (int i = 0; other && i < 3 && other[i]; i++) {
-        char path[SB_RUN_PATH];
+        char path[SB_PATH_BYTES];
         sb_status st = sb_source_find(c, other[i], path, sizeof path);
         if (st != SB_OK)
             sb_log_write(w->a->env->log, SB_LOG_INFO, "without %s: %s", other[i],

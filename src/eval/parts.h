@@ -8,6 +8,7 @@
 #include "eval/eval.h"
 #include "figures/metrics.h"
 #include "figures/mixture.h"
+#include "model/run_files.h"
 #include "train/results.h"
 #include "train/source.h"
 
@@ -24,7 +25,7 @@ struct sb_eval {
     int32_t *label;          /* [test.n] owned; NULL: outcomes */
     float *target;           /* [test.n][targets] owned; NULL: classes */
     float *prob; /* [members][test.n][classes] owned: of the test set; of outcomes
-                              * [members] of means and then variances, [test.n][targets] */
+                  * [members] of means and then variances, [test.n][targets] */
     const float **member;      /* [2 * members] owned: of prob */
     struct sb_probs probs;     /* the same, as metrics take them */
     struct sb_mixture mixture; /* of outcomes */

@@ -92,11 +92,11 @@ static json_t *old_sections(const json_t *old, const char *sampling)
 
 sb_status sb_eval_write(struct sb_eval *a)
 {
-    char path[SB_RUN_PATH], sampling[32], *text = NULL;
+    char path[SB_PATH_BYTES], sampling[32], *text = NULL;
     const char *key = NULL;
     json_t *results = NULL, *place, *all = NULL;
     sb_eval_sampling(a, sampling);
-    sb_status st = sb_run_path(a->o->run, "results.json", path);
+    sb_status st = sb_run_path(a->o->run, SB_RUN_RESULTS, path);
     if (st == SB_OK)
         st = read_results(path, &results);
     if (st != SB_OK)

@@ -5,10 +5,9 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/path.h"
 #include "files/gzip.h"
 #include "files/tar.h"
-
-enum { PATH_BYTES = 4096 };
 
 struct extract {
     const char *directory;
@@ -19,21 +18,21 @@ struct extract {
 
 /* out = where path goes, without its topmost directory; "" for that itself. */
 static sb_status place(const struct extract *x, const char *path, bool is_file,
-                       char out[PATH_BYTES])
+                       char out[SB_PATH_BYTES])
 {
     const char *slash = strchr(path, '/');
     out[0] = '\0';
     if (!slash && !is_file)
         return SB_OK;
-    int n = snprintf(out, PATH_BYTES, "%s/%s", x->directory, slash ? slash + 1 : path);
-    if (n < 0 || n >= PATH_BYTES)
+    int n = snprintf(out, SB_PATH_BYTES, "%s/%s", x->directory, slash ? slash + 1 : path);
+    if (n < 0 || n >= SB_PATH_BYTES)
         return sb_fail(SB_EFORMAT, "cannot unpack %.200s...: its path is too long", path);
     return SB_OK;
 }
 
 static sb_status on_directory(void *context, const char *path)
 {
-    char to[PATH_BYTES];
+    char to[SB_PATH_BYTES];
     sb_status st = place(context, path, false, to);
     return st == SB_OK && to[0] ? sb_file_make_directory(to) : st;
 }
@@ -41,7 +40,7 @@ static sb_status on_directory(void *context, const char *path)
 static sb_status on_begin(void *context, const char *path, uint64_t size)
 {
     struct extract *x = context;
-    char to[PATH_BYTES];
+    char to[SB_PATH_BYTES];
     (void)size;
     sb_status st = place(x, path, true, to);
     if (st != SB_OK)

@@ -13,15 +13,6 @@
 #include "fetch/download.h"
 #include "fetch/extract.h"
 
-/* out = directory/name. */
-static sb_status join(const char *directory, const char *name, char out[SB_FETCH_PATH])
-{
-    int n = snprintf(out, SB_FETCH_PATH, "%s/%s", directory, name);
-    if (n < 0 || n >= SB_FETCH_PATH)
-        return sb_fail(SB_EARG, "the path of %s in %.200s is too long", name, directory);
-    return SB_OK;
-}
-
 /* The lock goes with the descriptor, however the process ends. */
 static sb_status lock(const struct sb_fetch_options *o, const char *staging, int *fd)
 {
@@ -38,10 +29,10 @@ static sb_status lock(const struct sb_fetch_options *o, const char *staging, int
 
 static uint64_t bytes_of(const char *staging, const char *name, const char *suffix)
 {
-    char path[SB_FETCH_PATH];
+    char path[SB_PATH_BYTES];
     struct stat info;
     int n = snprintf(path, sizeof path, "%s/%s%s", staging, name, suffix);
-    return n > 0 && n < SB_FETCH_PATH && stat(path, &info) == 0 ? (uint64_t)info.st_size
+    return n > 0 && n < SB_PATH_BYTES && stat(path, &info) == 0 ? (uint64_t)info.st_size
                                                                 : 0;
 }
 
@@ -71,14 +62,14 @@ static sb_status check_room(const struct sb_fetch_options *o, const char *stagin
 static sb_status get_file(const struct sb_fetch_options *o, const char *staging,
                           const struct sb_catalogue_file *file)
 {
-    char path[SB_FETCH_PATH], url[SB_FETCH_PATH];
+    char path[SB_PATH_BYTES], url[SB_PATH_BYTES];
     const char *base = o->base ? o->base : o->row->base;
     const char *slash = base[0] && base[strlen(base) - 1] == '/' ? "" : "/";
-    sb_status st = join(staging, file->name, path);
+    sb_status st = sb_path_join(path, staging, file->name);
     if (st != SB_OK || sb_file_exists(path))
         return st;
     int n = snprintf(url, sizeof url, "%s%s%s", base, slash, file->name);
-    if (n < 0 || n >= SB_FETCH_PATH)
+    if (n < 0 || n >= SB_PATH_BYTES)
         return sb_fail(SB_EARG, "the URL %.200s... is too long", base);
     sb_log_write(o->log, SB_LOG_INFO, "%s (%.1f MB)", url, 1e-6 * (double)file->size);
     struct sb_download d = {.url = url,
@@ -104,10 +95,10 @@ static sb_status get_files(const struct sb_fetch_options *o, const char *staging
 static sb_status unpack(const struct sb_fetch_options *o, const char *staging,
                         const char *final)
 {
-    char archive[SB_FETCH_PATH], directory[SB_FETCH_PATH];
-    sb_status st = join(staging, o->row->file[0].name, archive);
+    char archive[SB_PATH_BYTES], directory[SB_PATH_BYTES];
+    sb_status st = sb_path_join(archive, staging, o->row->file[0].name);
     if (st == SB_OK)
-        st = join(staging, "unpacked", directory);
+        st = sb_path_join(directory, staging, "unpacked");
     if (st != SB_OK)
         return st;
     (void)sb_file_remove_tree(directory); /* of a run that was killed */
@@ -135,15 +126,15 @@ static sb_status fetch_locked(const struct sb_fetch_options *o, const char *stag
     return st;
 }
 
-sb_status sb_fetch(const struct sb_fetch_options *o, char out[SB_FETCH_PATH], bool *there)
+sb_status sb_fetch(const struct sb_fetch_options *o, char out[SB_PATH_BYTES], bool *there)
 {
-    char staging[SB_FETCH_PATH], name[64];
+    char staging[SB_PATH_BYTES], name[64];
     int fd = -1;
     *there = false;
     snprintf(name, sizeof name, "%s.part", o->row->name);
-    sb_status st = join(o->directory, o->row->name, out);
+    sb_status st = sb_path_join(out, o->directory, o->row->name);
     if (st == SB_OK)
-        st = join(o->directory, name, staging);
+        st = sb_path_join(staging, o->directory, name);
     *there = st == SB_OK && sb_file_exists(out);
     if (st != SB_OK || *there)
         return st;

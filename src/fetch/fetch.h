@@ -14,11 +14,10 @@
 #include <stdbool.h>
 
 #include "base/log.h"
+#include "base/path.h"
 #include "base/progress.h"
 #include "base/status.h"
 #include "data/catalogue.h"
-
-enum { SB_FETCH_PATH = 4096 };
 
 struct sb_fetch_options {
     const struct sb_catalogue_row *row; /* borrowed, as all here */
@@ -30,7 +29,7 @@ struct sb_fetch_options {
 };
 
 /* out = DIR/NAME, where it is now. *there: it was there before, nothing was done. */
-sb_status sb_fetch(const struct sb_fetch_options *o, char out[SB_FETCH_PATH],
+sb_status sb_fetch(const struct sb_fetch_options *o, char out[SB_PATH_BYTES],
                    bool *there);
 
 #endif

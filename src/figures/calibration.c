@@ -17,13 +17,17 @@ static double mean_of(double sum, size_t n)
     return n ? sum / (double)n : NAN;
 }
 
+static sb_status check(const struct sb_probs *p, const int32_t *label, unsigned bins)
+{
+    struct sb_metrics m;
+    sb_status st = sb_metrics_init(&m, bins);
+    return st == SB_OK ? sb_metrics_add(&m, p, label) : st;
+}
+
 sb_status sb_calibration_bins(const struct sb_probs *p, const int32_t *label,
                               unsigned bins, struct sb_bin *out)
 {
-    struct sb_metrics check;
-    sb_status st = sb_metrics_init(&check, bins);
-    if (st == SB_OK)
-        st = sb_metrics_add(&check, p, label);
+    sb_status st = check(p, label, bins);
     if (st != SB_OK)
         return st;
     for (unsigned b = 0; b < bins; b++)
@@ -62,10 +66,7 @@ static int by_confidence(const void *a, const void *b)
 sb_status sb_calibration_adaptive(const struct sb_probs *p, const int32_t *label,
                                   unsigned bins, double *ece)
 {
-    struct sb_metrics check;
-    sb_status st = sb_metrics_init(&check, bins);
-    if (st == SB_OK)
-        st = sb_metrics_add(&check, p, label);
+    sb_status st = check(p, label, bins);
     if (st != SB_OK)
         return st;
     struct confidence *all = sb_malloc(p->n, sizeof *all);

@@ -1,7 +1,7 @@
 /* csv_text - rows and fields of separated text, without copying it.
  *
  * Fields are separated by comma, tab, semicolon, or runs of blanks; which of them, the
- * first lines tell (sb_csv_sniff). A field in double quotes may contain separators, line
+ * first lines tell. A field in double quotes may contain separators, line
  * ends and doubled quotes. Lines end with LF or CR LF; blank lines are passed over. Blanks
  * around a field do not belong to it.
  */
@@ -27,8 +27,8 @@ struct sb_csv {
 };
 
 struct sb_field {
-    const char
-        *text; /* [size] in the text; within the quotes, doubled ones still double */
+    /* [size] in the text; within the quotes, doubled ones still double */
+    const char *text;
     size_t size;
     bool quoted, doubled;
 };

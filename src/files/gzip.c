@@ -4,10 +4,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
-#define ZLIB_CONST
-#include <zlib.h>
 
 #include "base/mem.h"
+#include "files/zstream.h"
 
 enum {
     HEADER_AND_TRAILER = 18, /* the smallest member has these bytes and two more */
@@ -30,18 +29,6 @@ static bool is_gzip(const unsigned char *data, size_t size)
     return size >= 2 && data[0] == 0x1f && data[1] == 0x8b;
 }
 
-static voidpf z_alloc(voidpf opaque, uInt items, uInt size)
-{
-    (void)opaque;
-    return sb_malloc(items, size);
-}
-
-static void z_free(voidpf opaque, voidpf block)
-{
-    (void)opaque;
-    sb_free(block);
-}
-
 static sb_status no_memory(const char *path)
 {
     return sb_fail(SB_ENOMEM, "no memory to unpack %s", path);
@@ -52,9 +39,8 @@ static sb_status unpack_begin(struct unpacker *u, const char *path,
 {
     *u = (struct unpacker){
         .path = path, .file_size = size, .end = data + size, .ended = false};
+    u->z = sb_zstream();
     u->z.next_in = data;
-    u->z.zalloc = z_alloc;
-    u->z.zfree = z_free;
     return inflateInit2(&u->z, WINDOW_GZIP) == Z_OK ? SB_OK : no_memory(path);
 }
 

@@ -4,8 +4,6 @@
 #include <assert.h>
 #include <string.h>
 
-#include "base/mem.h"
-
 enum {
     HEADER = 128,
     TAG = 8,
@@ -78,18 +76,6 @@ static sb_status damaged(const struct sb_mat_var *v, const char *what)
     return sb_fail(
         SB_EFORMAT, "%s: variable %u%s%s %s; the file is damaged, fetch or save it again",
         v->file->path, v->file->variables, *v->name ? ", " : "", v->name, what);
-}
-
-static voidpf z_alloc(voidpf opaque, uInt items, uInt size)
-{
-    (void)opaque;
-    return sb_malloc(items, size);
-}
-
-static void z_free(voidpf opaque, voidpf block)
-{
-    (void)opaque;
-    sb_free(block);
 }
 
 static sb_status unpack(struct sb_mat_var *v, unsigned char *out, size_t size)
@@ -244,8 +230,9 @@ static sb_status begin_packed(struct sb_mat_var *v, const unsigned char *data,
 {
     struct tag t;
     v->packed = true;
-    v->z =
-        (z_stream){.next_in = data, .avail_in = size, .zalloc = z_alloc, .zfree = z_free};
+    v->z = sb_zstream();
+    v->z.next_in = data;
+    v->z.avail_in = size;
     if (inflateInit(&v->z) != Z_OK) {
         v->packed = false;
         return sb_fail(SB_ENOMEM, "no memory to unpack %s", v->file->path);

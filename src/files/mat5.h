@@ -17,10 +17,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#define ZLIB_CONST
-#include <zlib.h>
 
 #include "base/status.h"
+#include "files/zstream.h"
 
 enum { SB_MAT_DIMS = 4, SB_MAT_NAME = 64 };
 

@@ -5,7 +5,13 @@
 
 #include "base/mem.h"
 
-enum { NUMBER = 0, BYTES = 2, FOUR_BYTES = 5, MOST_OF_A_NUMBER = 10, FIRST_ROOM = 256 };
+enum {
+    NUMBER = 0,
+    BYTES = 2,
+    FOUR_BYTES = 5,
+    MOST_OF_A_NUMBER = 10,
+    FIRST_CAPACITY = 256
+};
 
 /* Room for size more bytes; NULL: none, which is remembered. */
 static unsigned char *reserve(struct sb_pb *p, size_t size)
@@ -14,7 +20,7 @@ static unsigned char *reserve(struct sb_pb *p, size_t size)
         return NULL;
     if (size <= p->capacity - p->used)
         return p->data + p->used;
-    size_t capacity = p->capacity ? p->capacity : FIRST_ROOM;
+    size_t capacity = p->capacity ? p->capacity : FIRST_CAPACITY;
     while (capacity - p->used < size && capacity <= SIZE_MAX / 2)
         capacity *= 2;
     unsigned char *more =

@@ -38,7 +38,7 @@ static void *grown(const void *old, size_t used, size_t want)
     return block;
 }
 
-static sb_status make_room(struct sb_words *w, size_t n)
+static sb_status reserve(struct sb_words *w, size_t n)
 {
     if (w->used + n + 1 > w->capacity) {
         size_t capacity = 2 * (w->used + n + FIRST_BYTES);
@@ -85,7 +85,7 @@ sb_status sb_words_add(struct sb_words *w, const char *s, size_t n, uint32_t *nu
 {
     if (sb_words_find(w, s, n, number))
         return SB_OK;
-    sb_status st = make_room(w, n);
+    sb_status st = reserve(w, n);
     if (st == SB_OK)
         st = make_slots(w);
     if (st != SB_OK)

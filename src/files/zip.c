@@ -2,10 +2,9 @@
 #include "files/zip.h"
 
 #include <string.h>
-#define ZLIB_CONST
-#include <zlib.h>
 
 #include "base/mem.h"
+#include "files/zstream.h"
 
 enum {
     END_BYTES = 22,
@@ -203,18 +202,6 @@ sb_status sb_zip_find(const struct sb_zip *z, const char *name, struct sb_zip_me
 
 /* ---- the bytes ---- */
 
-static voidpf z_alloc(voidpf opaque, uInt items, uInt size)
-{
-    (void)opaque;
-    return sb_malloc(items, size);
-}
-
-static void z_free(voidpf opaque, voidpf block)
-{
-    (void)opaque;
-    sb_free(block);
-}
-
 /* Z_STREAM_END when exactly m->size bytes came out and the data ended there. */
 static int inflate_all(z_stream *s, const struct sb_zip_member *m, unsigned char *out)
 {
@@ -236,23 +223,12 @@ static int inflate_all(z_stream *s, const struct sb_zip_member *m, unsigned char
     return code == Z_STREAM_END && done < m->size ? Z_DATA_ERROR : code;
 }
 
-static uint32_t checksum(const unsigned char *data, size_t size)
-{
-    uLong sum = crc32(0, NULL, 0);
-    for (size_t at = 0; at < size;) {
-        size_t n = size - at < FEED_BYTES ? size - at : FEED_BYTES;
-        sum = crc32(sum, data + at, (uInt)n);
-        at += n;
-    }
-    return (uint32_t)sum;
-}
-
 sb_status sb_zip_read(const struct sb_zip *z, const char *name,
                       const struct sb_zip_member *m, unsigned char *out)
 {
     int code = Z_STREAM_END;
     if (m->deflated) {
-        z_stream s = {.zalloc = z_alloc, .zfree = z_free};
+        z_stream s = sb_zstream();
         code = inflateInit2(&s, RAW_WINDOW);
         if (code == Z_OK)
             code = inflate_all(&s, m, out);
@@ -261,7 +237,7 @@ sb_status sb_zip_read(const struct sb_zip *z, const char *name,
     if (code == Z_MEM_ERROR)
         return sb_fail(SB_ENOMEM, "no memory to unpack %s", z->path);
     if (code != Z_STREAM_END ||
-        checksum(m->deflated ? out : m->data, m->size) != m->checksum)
+        crc32_z(0, m->deflated ? out : m->data, m->size) != m->checksum)
         return sb_fail(SB_EFORMAT, "%s: its %s is damaged; make or fetch it again",
                        z->path, name);
     return SB_OK;

@@ -12,7 +12,7 @@ enum {
     ENTRY_BYTES = 46,
     END_BYTES = 22,
     NAME_MOST = 256,
-    FIRST_ROOM = 4096,
+    FIRST_CAPACITY = 4096,
     VERSION = 20,       /* of the format that a reader must know */
     NO_DATE = 0x21,     /* the first of January 1980, the earliest there is */
     LOCAL = 0x04034b50, /* "PK", 3, 4, and so on */
@@ -23,10 +23,10 @@ enum {
 sb_status sb_zip_create(struct sb_zip_writer *w, const char *path)
 {
     *w = (struct sb_zip_writer){0};
-    w->directory = sb_malloc(FIRST_ROOM, 1);
+    w->directory = sb_malloc(FIRST_CAPACITY, 1);
     if (!w->directory)
         return sb_fail(SB_ENOMEM, "no memory to write %s", path);
-    w->capacity = FIRST_ROOM;
+    w->capacity = FIRST_CAPACITY;
     sb_status st = sb_file_create(&w->file, path);
     if (st != SB_OK)
         sb_zip_abort(w);

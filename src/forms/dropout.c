@@ -116,12 +116,10 @@ static sb_status insert_masks(const struct sb_form_spec *s, const struct sb_arch
         st = sb_arch_push(out, &mask);
         moved[i] = out->nodes - 1;
     }
-    return st == SB_OK
-               ? sb_arch_set_heads(out, &(struct sb_arch_head){.node = out->nodes - 1}, 1)
-               : st;
+    return st == SB_OK ? sb_arch_end(out) : st;
 }
 
-static sb_status build(const struct sb_form_spec *s, const struct sb_form_shape *shape,
+static sb_status build(const struct sb_form_spec *s, const struct sb_arch_shape *shape,
                        enum sb_form_role role, struct sb_arch *out)
 {
     struct sb_arch plain = {0};
@@ -136,7 +134,7 @@ static sb_status build(const struct sb_form_spec *s, const struct sb_form_shape 
             out->shared = first_changed(s, &plain, moved);
     }
     if (st == SB_OK && role == SB_FORM_TRAINED && out->masks == 0)
-        st = sb_fail(SB_EARG, "%s has no hidden layer to drop elements of", shape->arch);
+        st = sb_fail(SB_EARG, "%s has no hidden layer to drop elements of", shape->name);
     sb_free(moved);
     sb_arch_fini(&plain);
     return st;

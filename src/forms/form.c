@@ -9,13 +9,12 @@
 /* ---- plain --------------------------------------------------------------------------- */
 
 static sb_status build_plain(const struct sb_form_spec *s,
-                             const struct sb_form_shape *shape, enum sb_form_role role,
+                             const struct sb_arch_shape *shape, enum sb_form_role role,
                              struct sb_arch *out)
 {
     (void)s;
     (void)role;
-    return sb_arch_init(out, shape->arch, shape->channels, shape->height, shape->width,
-                        shape->classes);
+    return sb_arch_init(out, shape);
 }
 
 const struct sb_form sb_form_plain = {.name = "plain", .build = build_plain};
@@ -50,7 +49,7 @@ sb_status sb_form_find(const char *name, enum sb_form_kind *out)
                    nearest.best);
 }
 
-sb_status sb_form_build(const struct sb_form_spec *s, const struct sb_form_shape *shape,
+sb_status sb_form_build(const struct sb_form_spec *s, const struct sb_arch_shape *shape,
                         enum sb_form_role role, struct sb_arch *out)
 {
     *out = (struct sb_arch){0};

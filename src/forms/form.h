@@ -55,13 +55,6 @@ struct sb_form_spec {
     float same;           /* mimo: share of rows that hold one image only */
 };
 
-/* The network's shape: images in, classes out; of outcomes, classes are outputs (arch.h). */
-struct sb_form_shape {
-    const char *arch;
-    uint32_t channels, height, width, classes;
-    enum sb_likelihood_kind likelihood;
-};
-
 /* Whose architecture is built. */
 enum sb_form_role { SB_FORM_TRAINED, SB_FORM_MEMBER };
 
@@ -72,14 +65,14 @@ struct sb_form_batch {
     uint32_t run, step;
     const struct sb_act *x; /* examples, in their own shape */
     struct sb_act *rows;    /* what the network takes, its batch set by feed */
-    uint32_t
-        *example;    /* [heads][rows] which of x a row is to a head: whose truth counts */
+    /* [heads][rows] which of x a row is to a head: whose truth counts */
+    uint32_t *example;
     uint32_t *order; /* scratch: [rows of a full batch] */
 };
 
 struct sb_form {
     const char *name;
-    sb_status (*build)(const struct sb_form_spec *s, const struct sb_form_shape *shape,
+    sb_status (*build)(const struct sb_form_spec *s, const struct sb_arch_shape *shape,
                        enum sb_form_role role, struct sb_arch *out);
     uint32_t (*rows)(const struct sb_form_spec *s, uint32_t batch);
     /* NULL: examples are rows, and every head answers for them */
@@ -96,7 +89,7 @@ const struct sb_form *sb_form_of(enum sb_form_kind kind);
 sb_status sb_form_find(const char *name, enum sb_form_kind *out);
 
 /* The form's architecture. The caller calls sb_arch_fini, also after a failure. */
-sb_status sb_form_build(const struct sb_form_spec *s, const struct sb_form_shape *shape,
+sb_status sb_form_build(const struct sb_form_spec *s, const struct sb_arch_shape *shape,
                         enum sb_form_role role, struct sb_arch *out);
 
 /* Members that come of one network. */
@@ -117,8 +110,9 @@ static inline bool sb_form_draws(const struct sb_form_spec *s)
 /* Rows that a batch of so many examples becomes. */
 uint32_t sb_form_rows(const struct sb_form_spec *s, uint32_t batch);
 
-/* Member m (draw: of what the form draws, 0 being the member's own). The numbers may be from's own: it must stay. The
- * caller calls sb_trained_fini, also after a failure; the result is only read. */
+/* Member m (draw: of what the form draws, 0 being the member's own). The numbers may be
+ * from's own: it must stay. The caller calls sb_trained_fini, also after a failure; the
+ * result is only read. */
 sb_status sb_form_member(const struct sb_form_spec *s, const struct sb_arch *trained,
                          const struct sb_arch *plain, const struct sb_trained *from,
                          uint32_t m, uint32_t draw, struct sb_trained *out);

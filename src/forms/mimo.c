@@ -17,10 +17,10 @@
 
 /* ---- architectures ------------------------------------------------------------------- */
 
-static sb_status build(const struct sb_form_spec *s, const struct sb_form_shape *shape,
+static sb_status build(const struct sb_form_spec *s, const struct sb_arch_shape *shape,
                        enum sb_form_role role, struct sb_arch *out)
 {
-    struct sb_form_shape wide = *shape;
+    struct sb_arch_shape wide = *shape;
     if (role == SB_FORM_TRAINED &&
         (__builtin_mul_overflow(shape->channels, s->members, &wide.channels) ||
          __builtin_mul_overflow(shape->classes, s->members, &wide.classes)))
@@ -32,7 +32,7 @@ static sb_status build(const struct sb_form_spec *s, const struct sb_form_shape 
         return st;
     if (out->weights == 1)
         return sb_fail(SB_EARG, "mimo needs a network with a hidden layer; %s has none",
-                       shape->arch);
+                       shape->name);
     uint32_t end = out->nodes - 1;
     if (role == SB_FORM_MEMBER) {
         out->shared = end;

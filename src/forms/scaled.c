@@ -66,12 +66,10 @@ static sb_status surround(const struct sb_form_spec *s, const struct sb_arch *pl
         st = n.kind == SB_NODE_WEIGHT ? push_scaled(s, out, &n) : sb_arch_push(out, &n);
         moved[i] = out->nodes - 1;
     }
-    return st == SB_OK
-               ? sb_arch_set_heads(out, &(struct sb_arch_head){.node = out->nodes - 1}, 1)
-               : st;
+    return st == SB_OK ? sb_arch_end(out) : st;
 }
 
-static sb_status build(const struct sb_form_spec *s, const struct sb_form_shape *shape,
+static sb_status build(const struct sb_form_spec *s, const struct sb_arch_shape *shape,
                        enum sb_form_role role, struct sb_arch *out)
 {
     struct sb_arch plain = {0};

@@ -110,7 +110,7 @@ static sb_status push_branch(struct sb_arch *out, const struct sb_arch *plain,
     return st;
 }
 
-static sb_status build(const struct sb_form_spec *s, const struct sb_form_shape *shape,
+static sb_status build(const struct sb_form_spec *s, const struct sb_arch_shape *shape,
                        enum sb_form_role role, struct sb_arch *out)
 {
     struct sb_arch plain = {0};
@@ -119,7 +119,7 @@ static sb_status build(const struct sb_form_spec *s, const struct sb_form_shape 
     sb_status st = head ? sb_form_plain.build(s, shape, role, &plain)
                         : sb_fail(SB_ENOMEM, "no memory for %u branches", s->members);
     if (st == SB_OK)
-        st = find_branch(s, shape->arch, &plain, &at);
+        st = find_branch(s, shape->name, &plain, &at);
     plain.shared = at;
     if (st != SB_OK || role == SB_FORM_MEMBER) {
         *out = plain;

@@ -2,20 +2,18 @@
 #include "model/checkpoint.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/file.h"
 #include "base/log.h"
-#include "base/mem.h"
-#include "model/checkpoint_file.h"
+#include "base/path.h"
 #include "model/fields.h"
 
 static const char head[] = "checkpoint-", tail[] = ".safetensors", temporary[] = ".tmp";
 
-enum { NAME_BYTES = 64, REASON_BYTES = 128, SENTENCE_BYTES = 1024 };
+enum { NAME_BYTES = 64, SENTENCE_BYTES = 1024 };
 
 /* ---- the directory ----------------------------------------------------------------- */
 
@@ -44,14 +42,8 @@ static bool is_leftover(const char *name)
 
 static sb_status open_directory(const char *directory, DIR **out)
 {
-    char reason[REASON_BYTES];
     *out = opendir(directory);
-    if (*out)
-        return SB_OK;
-    int error = errno;
-    if (strerror_r(error, reason, sizeof reason) != 0)
-        snprintf(reason, sizeof reason, "error %d", error);
-    return sb_fail(SB_EIO, "cannot read %s: %s", directory, reason);
+    return *out ? SB_OK : sb_file_failed("read", directory);
 }
 
 /* The largest step below the bound (or equal to it, if at). */
@@ -75,23 +67,11 @@ static sb_status newest(const char *directory, uint64_t bound, bool at, uint64_t
     return SB_OK;
 }
 
-/* directory/name; the caller owns it. NULL: no memory. */
-static char *join(const char *directory, const char *name)
-{
-    size_t size = strlen(directory) + strlen(name) + 2;
-    char *path = sb_malloc(size, 1);
-    if (path)
-        snprintf(path, size, "%s/%s", directory, name);
-    else
-        (void)sb_fail(SB_ENOMEM, "%s: no memory for a name in it", directory);
-    return path;
-}
-
-static char *path_of(const char *directory, uint64_t step)
+static sb_status path_of(const char *directory, uint64_t step, char out[SB_PATH_BYTES])
 {
     char name[NAME_BYTES];
     snprintf(name, sizeof name, "%s%llu%s", head, (unsigned long long)step, tail);
-    return join(directory, name);
+    return sb_path_join(out, directory, name);
 }
 
 bool sb_checkpoint_exists(const char *directory)
@@ -114,10 +94,10 @@ static void remove_files(const char *directory, unwanted_fn *unwanted,
     if (!d)
         return;
     for (const struct dirent *e = readdir(d); e; e = readdir(d)) {
-        char *path = unwanted(e->d_name, keep) ? join(directory, e->d_name) : NULL;
-        if (path)
+        char path[SB_PATH_BYTES];
+        if (unwanted(e->d_name, keep) &&
+            sb_path_join(path, directory, e->d_name) == SB_OK)
             (void)unlink(path);
-        sb_free(path);
     }
     closedir(d);
 }
@@ -141,16 +121,16 @@ sb_status sb_checkpoint_save(const struct sb_checkpoint *c, const char *director
 {
     uint64_t keep[2] = {step, step};
     bool found;
-    char *path = path_of(directory, step);
-    if (!path)
-        return SB_ENOMEM;
+    char path[SB_PATH_BYTES];
+    sb_status st = path_of(directory, step, path);
+    if (st != SB_OK)
+        return st;
     remove_files(directory, leftover, NULL); /* they may be what fills the disk */
-    sb_status st = sb_checkpoint_write(c, path);
+    st = sb_checkpoint_write(c, path);
     if (st == SB_OK)
         st = newest(directory, step, false, &keep[1], &found);
     if (st == SB_OK)
         remove_files(directory, neither, keep);
-    sb_free(path);
     return st;
 }
 
@@ -160,17 +140,17 @@ sb_status sb_checkpoint_save(const struct sb_checkpoint *c, const char *director
 static sb_status try(struct sb_checkpoint *c, const struct sb_env *env,
                      const char *directory, uint64_t step, char *reason, bool *passed)
 {
-    char *path = path_of(directory, step);
+    char path[SB_PATH_BYTES];
     *passed = false;
-    if (!path)
-        return SB_ENOMEM;
-    sb_status st = sb_checkpoint_read(c, path);
+    sb_status st = path_of(directory, step, path);
+    if (st != SB_OK)
+        return st;
+    st = sb_checkpoint_read(c, path);
     *passed = st == SB_EFORMAT || st == SB_EIO;
     if (*passed && !*reason)
         snprintf(reason, SENTENCE_BYTES, "%s", sb_message());
     else if (st == SB_OK && *reason)
         sb_log_write(env->log, SB_LOG_WARN, "%s; going on from %s", reason, path);
-    sb_free(path);
     return st;
 }
 

@@ -64,9 +64,9 @@ struct sb_checkpoint {
     size_t values;
     const struct sb_checkpoint_array *array; /* [arrays] */
     size_t arrays;
-    bool
-        *has_arrays; /* NULL: they are always there; else whether they are, all of them or
-                       * none; loading tells */
+    /* NULL: they are always there; else whether they are, all of them or none; loading
+     * tells */
+    bool *has_arrays;
     struct sb_trained *trained; /* [capacity] the first trained_count are finished; the
                                  * others are zeroed or initialised */
     uint32_t trained_count, capacity;
@@ -85,15 +85,20 @@ struct sb_checkpoint {
 sb_status sb_checkpoint_save(const struct sb_checkpoint *c, const char *directory,
                              uint64_t step);
 
+/* The contents of one file. Reading: SB_EFORMAT when it is not intact or not of this network,
+ * SB_EARG when it is of another recipe; the net is not refreshed. */
+sb_status sb_checkpoint_write(const struct sb_checkpoint *c, const char *path);
+sb_status sb_checkpoint_read(struct sb_checkpoint *c, const char *path);
+
 /* Whether there is a checkpoint, intact or not. */
 bool sb_checkpoint_exists(const char *directory);
 
-/* Fills net (refreshed), values, arrays, trained[0 .. trained_count), trained_count, best,
- * kept and what says that they are there from the newest intact checkpoint, and *step with
- * its step. A corrupt one is passed
- * over with a warning to env->log. SB_EFORMAT when none is intact, SB_EIO when there is
- * none, SB_EARG when it belongs to another recipe or other data: the sentence has the first
- * line that differs. After a failure what c points to must not be used except to be freed. */
+/* Fills net (refreshed), values, arrays, trained[0 .. trained_count), trained_count,
+ * best, kept and what says that they are there from the newest intact checkpoint, and
+ * *step with its step. A corrupt one is passed over with a warning to env->log.
+ * SB_EFORMAT when none is intact, SB_EIO when there is none, SB_EARG when it belongs to
+ * another recipe or other data: the sentence has the first line that differs. After a
+ * failure what c points to must not be used except to be freed. */
 sb_status sb_checkpoint_load(struct sb_checkpoint *c, const struct sb_env *env,
                              const char *directory, uint64_t *step);
 

@@ -1,5 +1,5 @@
 /* checkpoint_file - writes and reads one checkpoint; checkpoint.h has the format. */
-#include "model/checkpoint_file.h"
+#include "model/checkpoint.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -139,7 +139,7 @@ uint32_t sb_model_prediction_size(const struct sb_model_info *i)
 static sb_status build_arch(const struct sb_model_info *i, enum sb_form_role role,
                             struct sb_arch *out)
 {
-    struct sb_form_shape shape = {i->arch,  i->channels,   i->height,
+    struct sb_arch_shape shape = {i->arch,  i->channels,   i->height,
                                   i->width, outputs_of(i), i->likelihood};
     return sb_form_build(&i->form, &shape, role, out);
 }
@@ -331,30 +331,6 @@ void sb_model_draw_layer(const struct sb_model *m, const struct sb_env *env, uin
 
 /* ---- writing ----------------------------------------------------------------------- */
 
-/* An array of n floats; NULL: no memory. */
-static json_t *numbers(const float *x, uint32_t n)
-{
-    json_t *array = json_array();
-    for (uint32_t i = 0; array && i < n; i++)
-        if (json_array_append_new(array, json_real((double)x[i])) != 0) {
-            json_decref(array);
-            return NULL;
-        }
-    return array;
-}
-
-/* An array of n texts, name NULL: an empty one; NULL: no memory. */
-static json_t *texts(const char *const *name, uint32_t n)
-{
-    json_t *array = json_array();
-    for (uint32_t i = 0; array && name && i < n; i++)
-        if (json_array_append_new(array, json_string(name[i])) != 0) {
-            json_decref(array);
-            return NULL;
-        }
-    return array;
-}
-
 /* What only models of outcomes have. */
 static sb_status put_targets(struct sb_st_writer *w, const struct sb_model_info *o)
 {
@@ -362,13 +338,13 @@ static sb_status put_targets(struct sb_st_writer *w, const struct sb_model_info 
         return SB_OK;
     sb_status st =
         sb_st_writer_meta(w, "likelihood", sb_likelihood_row(o->likelihood)->name);
-    return st == SB_OK
-               ? sb_fields_put_json(w, "targets",
-                                    json_pack("{s:o, s:o, s:o}", "names",
-                                              texts(o->target_name, o->targets), "mean",
-                                              numbers(o->target_mean, o->targets), "sd",
-                                              numbers(o->target_sd, o->targets)))
-               : st;
+    return st == SB_OK ? sb_fields_put_json(
+                             w, "targets",
+                             json_pack("{s:o, s:o, s:o}", "names",
+                                       sb_json_texts(o->target_name, o->targets), "mean",
+                                       sb_json_floats(o->target_mean, o->targets), "sd",
+                                       sb_json_floats(o->target_sd, o->targets)))
+                       : st;
 }
 
 json_t *sb_model_figures(const struct sb_trained *network, uint32_t networks)
@@ -414,14 +390,15 @@ sb_status sb_model_put_info(struct sb_st_writer *w, const struct sb_model_info *
     if (st == SB_OK)
         st = sb_fields_put_integer(w, "classes", o->classes);
     if (st == SB_OK)
-        st = sb_fields_put_json(w, "class_names", texts(o->class_name, o->classes));
+        st = sb_fields_put_json(w, "class_names",
+                                sb_json_texts(o->class_name, o->classes));
     if (st == SB_OK)
         st = put_targets(w, o);
     if (st == SB_OK)
         st = sb_fields_put_json(w, "normalisation",
                                 json_pack("{s:o, s:o}", "mean",
-                                          numbers(o->mean, o->channels), "sd",
-                                          numbers(o->sd, o->channels)));
+                                          sb_json_floats(o->mean, o->channels), "sd",
+                                          sb_json_floats(o->sd, o->channels)));
     if (st == SB_OK && o->columns)
         st = sb_st_writer_meta(w, "columns", o->columns);
     return st == SB_OK ? sb_fields_put_json(w, "form", form_json(&o->form)) : st;

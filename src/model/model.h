@@ -76,10 +76,10 @@ struct sb_model_info {
     uint32_t targets;                     /* 0: of classes */
     const char *const *target_name;       /* [targets], UTF-8 */
     const float *target_mean, *target_sd; /* [targets] */
-    const float
-        *score;      /* [targets, or 1][scores] rising: how wrong the ensemble was on its
-                           calibration part */
-    uint32_t scores; /* 0: there was none */
+    /* [targets, or 1][scores] rising: how wrong the ensemble was on its calibration
+     * part */
+    const float *score;
+    uint32_t scores;        /* 0: there was none */
     const float *mean, *sd; /* [channels] */
     const char *columns;    /* of tables, as sb_columns_write gives them; NULL: none */
     const char *data;       /* what it was trained on, an object; NULL: nobody knows */
@@ -87,7 +87,8 @@ struct sb_model_info {
     struct sb_form_spec form;
 };
 
-/* How many numbers a member's prediction of an example has: probabilities of classes, or the means and then the variances of targets. */
+/* How many numbers a member's prediction of an example has: probabilities of classes, or
+ * the means and then the variances of targets. */
 uint32_t sb_model_prediction_size(const struct sb_model_info *i);
 
 /* Rows of scores: a target each, or one for all classes. */

@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "model/safetensors.h"
 
-enum { LENGTH_BYTES = 8, ALIGN_BYTES = 8, FIRST_ROOM = 16 };
+enum { LENGTH_BYTES = 8, ALIGN_BYTES = 8, FIRST_CAPACITY = 16 };
 static const char metadata_key[] = "__metadata__";
 
 sb_status sb_st_writer_init(struct sb_st_writer *w)
@@ -69,7 +69,7 @@ static sb_status reserve(struct sb_st_writer *w)
 {
     if (w->pieces < w->capacity)
         return SB_OK;
-    size_t capacity = w->capacity ? 2 * w->capacity : FIRST_ROOM;
+    size_t capacity = w->capacity ? 2 * w->capacity : FIRST_CAPACITY;
     struct sb_st_piece *piece = sb_malloc(capacity, sizeof *piece);
     if (!piece)
         return sb_fail(SB_ENOMEM, "safetensors: no memory for a list of %zu tensors",

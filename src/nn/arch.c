@@ -292,26 +292,27 @@ static sb_status build(struct builder *b, const char *name)
     return b->st;
 }
 
-sb_status sb_arch_init(struct sb_arch *a, const char *name, uint32_t channels,
-                       uint32_t height, uint32_t width, uint32_t classes)
+sb_status sb_arch_init(struct sb_arch *a, const struct sb_arch_shape *shape)
 {
-    *a = (struct sb_arch){.classes = classes};
+    *a = (struct sb_arch){.classes = shape->classes};
     struct builder b = {a, SB_OK};
-    if (channels == 0 || height == 0 || width == 0 || classes < 1)
+    if (shape->channels == 0 || shape->height == 0 || shape->width == 0 ||
+        shape->classes == 0)
         return sb_fail(SB_EARG,
                        "%s on images of %u x %u x %u with %u outputs: sizes must be at "
                        "least 1, outputs too",
-                       name, channels, height, width, classes);
+                       shape->name, shape->channels, shape->height, shape->width,
+                       shape->classes);
     push(&b, (struct sb_arch_node){.kind = SB_NODE_INPUT,
                                    .name = "input",
                                    .other = SB_NODE_NONE,
-                                   .channels = channels,
-                                   .height = height,
-                                   .width = width});
-    sb_status st = b.st == SB_OK ? build(&b, name) : b.st;
-    return st == SB_OK
-               ? sb_arch_set_heads(a, &(struct sb_arch_head){.node = a->nodes - 1}, 1)
-               : st;
+                                   .channels = shape->channels,
+                                   .height = shape->height,
+                                   .width = shape->width});
+    sb_status st = b.st == SB_OK ? build(&b, shape->name) : b.st;
+    if (st == SB_OK)
+        st = sb_arch_end(a);
+    return st == SB_OK ? sb_arch_set_likelihood(a, shape->likelihood) : st;
 }
 
 sb_status sb_arch_set_likelihood(struct sb_arch *a, enum sb_likelihood_kind kind)
@@ -336,6 +337,11 @@ sb_status sb_arch_set_heads(struct sb_arch *a, const struct sb_arch_head *head,
     a->head = copy;
     a->heads = heads;
     return SB_OK;
+}
+
+sb_status sb_arch_end(struct sb_arch *a)
+{
+    return sb_arch_set_heads(a, &(struct sb_arch_head){.node = a->nodes - 1}, 1);
 }
 
 static bool reads(const struct sb_arch_node *n, uint32_t i)
@@ -422,7 +428,7 @@ double sb_arch_macs(const struct sb_arch *a)
     return sum;
 }
 
-void sb_arch_shapes(const struct sb_arch *a, struct sb_weight_shape *out)
+void sb_arch_weight_shapes(const struct sb_arch *a, struct sb_weight_shape *out)
 {
     for (uint32_t i = 0; i < a->nodes; i++) {
         const struct sb_arch_node *n = &a->node[i];

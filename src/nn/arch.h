@@ -82,28 +82,37 @@ struct sb_arch {
     uint32_t weights, norms, scales, masks; /* nodes of these kinds */
     struct sb_arch_head *head;              /* [heads] owned */
     uint32_t heads;                         /* at least 1; losses are summed over them */
-    uint32_t
-        classes; /* outputs of each head: classes or, of outcomes, what the likelihood
-                       * makes of the targets */
+    /* outputs of each head: classes or, of outcomes, what the likelihood makes of the
+     * targets */
+    uint32_t classes;
     enum sb_likelihood_kind likelihood; /* of every head */
     uint32_t shared; /* members of one network have the first so many nodes in common */
     uint32_t bands;  /* of one image; 0: lanes are images */
 };
 
-/* SB_EARG with a sentence for a name that is none of the above, or an input too small. The
- * outputs are those of classes. The caller calls sb_arch_fini, also after a failure. */
-sb_status sb_arch_init(struct sb_arch *a, const char *name, uint32_t channels,
-                       uint32_t height, uint32_t width, uint32_t classes);
+/* An architecture by its name, with what goes in and what comes out. */
+struct sb_arch_shape {
+    const char *name;
+    uint32_t channels, height, width; /* of an example */
+    uint32_t classes;                 /* as in struct sb_arch */
+    enum sb_likelihood_kind likelihood;
+};
+
+/* SB_EARG with a sentence for a name that is none of the above, an input too small, or
+ * outputs that the likelihood has no use for. The caller calls sb_arch_fini, also after a
+ * failure. */
+sb_status sb_arch_init(struct sb_arch *a, const struct sb_arch_shape *shape);
 void sb_arch_fini(struct sb_arch *a);
 
 /* Sets what outputs mean. SB_EARG unless there are at least two classes, or a target. */
 sb_status sb_arch_set_likelihood(struct sb_arch *a, enum sb_likelihood_kind kind);
 
 /* For those who edit an architecture: appends a node (SB_ENOMEM, or SB_EARG for too many
- * layers; its index is a->nodes - 1), and sets heads, copied. */
+ * layers; its index is a->nodes - 1), and sets heads, copied, or one on the last node. */
 sb_status sb_arch_push(struct sb_arch *a, const struct sb_arch_node *node);
 sb_status sb_arch_set_heads(struct sb_arch *a, const struct sb_arch_head *head,
                             uint32_t heads);
+sb_status sb_arch_end(struct sb_arch *a);
 
 /* SB_EARG with a sentence where the graph breaks a rule that networks rely on: a node that
  * works in the place of its input must be the only one to read it, and what is pooled or
@@ -119,6 +128,6 @@ uint32_t sb_arch_band(struct sb_arch *a, uint32_t most);
 double sb_arch_macs(const struct sb_arch *a);
 
 /* Shapes of the weights in node order, for an allocation: [a->weights]. */
-void sb_arch_shapes(const struct sb_arch *a, struct sb_weight_shape *out);
+void sb_arch_weight_shapes(const struct sb_arch *a, struct sb_weight_shape *out);
 
 #endif

@@ -102,7 +102,7 @@ static sb_status init_params(struct sb_net *n, const struct sb_net_options *o)
     return st == SB_OK && !o->shared ? sb_net_list_params(n, o) : st;
 }
 
-/* The architecture: made already, or by its name. */
+/* The architecture: made already, or by its shape. */
 static sb_status init_arch(struct sb_net *n, const struct sb_net_options *o)
 {
     sb_status st = SB_OK;
@@ -110,10 +110,7 @@ static sb_status init_arch(struct sb_net *n, const struct sb_net_options *o)
         n->arch = *o->made;
         *o->made = (struct sb_arch){0};
     } else {
-        st =
-            sb_arch_init(&n->arch, o->arch, o->channels, o->height, o->width, o->classes);
-        if (st == SB_OK)
-            st = sb_arch_set_likelihood(&n->arch, o->likelihood);
+        st = sb_arch_init(&n->arch, &o->shape);
     }
     if (st == SB_OK)
         st = sb_arch_check(&n->arch);
@@ -141,12 +138,8 @@ static sb_status init_arrays(struct sb_net *n)
                : sb_fail(SB_ENOMEM, "no memory for a network of %u nodes", a->nodes);
 }
 
-sb_status sb_net_init(struct sb_net *n, const struct sb_net_options *o)
+static sb_status check_options(const struct sb_net_options *o)
 {
-    *n = (struct sb_net){.lanes = o->lanes,
-                         .max_batch = o->max_batch,
-                         .threads = o->threads,
-                         .shards.width = o->shard};
     if (o->max_batch == 0 || o->threads < 1)
         return sb_fail(SB_EARG,
                        "a network for batches of %u on %d threads: both at least 1",
@@ -154,13 +147,22 @@ sb_status sb_net_init(struct sb_net *n, const struct sb_net_options *o)
     if (o->shard % SB_PARTIALS != 0)
         return sb_fail(SB_EARG, "shards of %u rows: want a multiple of %d", o->shard,
                        SB_PARTIALS);
-    sb_status st = init_arch(n, o);
+    return SB_OK;
+}
+
+sb_status sb_net_init(struct sb_net *n, const struct sb_net_options *o)
+{
+    *n = (struct sb_net){.lanes = o->lanes,
+                         .max_batch = o->max_batch,
+                         .threads = o->threads,
+                         .shards.width = o->shard};
+    sb_status st = check_options(o);
+    if (st == SB_OK)
+        st = init_arch(n, o);
     if (st == SB_OK)
         st = init_arrays(n);
-    if (st != SB_OK)
-        return st;
     bool predicts = o->inference || o->single || o->parameters || o->shared;
-    if (!predicts)
+    if (st == SB_OK && !predicts)
         st = sb_net_plan_share(n, o);
     if (st != SB_OK)
         return st;

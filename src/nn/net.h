@@ -13,10 +13,10 @@
  * which is which is settled by the plan.
  *
  * A net for inference keeps no value longer than the last node that reads it, and stores
- * none that a weight can pass on in registers (fuse.h). Parameters
- * and the memory to run them may also be two nets: one of parameters only, and any number
- * that borrow them, each on its own thread. Of members that have a prefix in common
- * (arch.shared) one has its parameters, and the others borrow those.
+ * none that a weight can pass on in registers (fuse.h). Parameters and the memory to run
+ * them may also be two nets: one of parameters only, and any number that borrow them,
+ * each on its own thread. Of members that have a prefix in common (arch.shared) one has
+ * its parameters, and the others borrow those.
  */
 #ifndef SB_NN_NET_H
 #define SB_NN_NET_H
@@ -79,9 +79,9 @@ struct sb_net_node {
     bool in_wanted;         /* whether its input's gradient is needed */
     uint32_t fused_into; /* the node it is computed with: itself, or a weight before it */
     uint32_t add, end;   /* of a weight: what it computes, too, see fuse.h: a sum; a norm
-                             * or ReLU. SB_NODE_NONE: nothing */
+                          * or ReLU. SB_NODE_NONE: nothing */
     bool stored; /* its value goes to memory; a norm's that does not is read through
-                          * its input, see fuse.h */
+                  * its input, see fuse.h */
     bool sliced; /* its value is, see act.h */
 };
 
@@ -100,8 +100,8 @@ struct sb_net {
     struct sb_net_head *head;    /* [arch.heads] */
     uint32_t lanes, max_batch;
     struct sb_shards shards; /* of the batch */
-    struct sb_spread
-        *spread;       /* owned: of batches that several processes share; NULL: none */
+    /* owned: of batches that several processes share; NULL: none */
+    struct sb_spread *spread;
     float *sums;       /* owned: [places of their tree - 1][sum_floats] */
     size_t sum_floats; /* of the longest array that is summed over shards */
     bool trained;      /* the last forward used batch statistics: backward follows them */
@@ -111,26 +111,22 @@ struct sb_net {
                         * another net's */
     int threads;       /* scratch is there for this many */
     void *scratch;     /* owned */
-    float
-        *affine; /* owned: the scale and shift of one norm; NULL: of a net that trains */
+    /* owned: the scale and shift of one norm; NULL: of a net that trains */
+    float *affine;
     float *values;    /* owned: values and slopes */
     float *gradients; /* owned */
     size_t value_floats, gradient_floats, scratch_bytes;
 };
 
 struct sb_net_options {
-    const char *arch;
-    struct sb_arch
-        *made; /* an architecture taken over (zeroed) in place of a name and the
-                           * next five values; NULL: none */
-    uint32_t channels, height, width, classes;
-    enum sb_likelihood_kind likelihood; /* of a name's; what is made has its own */
-    uint32_t lanes;                     /* of the kernels it will run on: kernels.h */
+    struct sb_arch *made;       /* an architecture taken over (zeroed); NULL: ... */
+    struct sb_arch_shape shape; /* ... the one of this shape */
+    uint32_t lanes;             /* of the kernels it will run on: kernels.h */
     uint32_t max_batch;
     uint32_t shard; /* rows of a shard (shards.h); 0: a batch is one */
-    const struct sb_comm
-        *comm; /* processes that share every training batch; NULL: one. The
-                                 * net is then planned for its share of max_batch rows */
+    /* processes that share every training batch; NULL: one. The net is then planned
+     * for its share of max_batch rows */
+    const struct sb_comm *comm;
     int threads;
     bool gauss;
     uint32_t group;         /* rows a convolution draws its weights for; 0: it draws its

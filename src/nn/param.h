@@ -53,14 +53,14 @@ struct sb_param {
     char layer[SB_NODE_NAME], part[16];
     enum sb_param_role role;
     uint32_t node; /* SB_NODE_NONE: it belongs to none */
-    uint32_t
-        weight; /* number of the layer whose support it follows; SB_NODE_NONE: none */
+    /* number of the layer whose support it follows; SB_NODE_NONE: none */
+    uint32_t weight;
     uint32_t ndim, dim[4]; /* when every weight exists */
     uint32_t count;        /* numbers there are */
     enum sb_rate_group rate;
     bool decays;
-    uint32_t
-        rho; /* of a Gaussian's means: the record of its deviations, else SB_NODE_NONE */
+    /* of a Gaussian's means: the record of its deviations, else SB_NODE_NONE */
+    uint32_t rho;
     float prior_mean, prior_sd; /* of a Gaussian's means */
     float *value;               /* [count]; NULL in a list without numbers */
     float *gradient, *momentum; /* [count]; NULL where there are none */

@@ -41,7 +41,7 @@ struct sb_trained {
     struct sb_param_list params; /* owned; no gradients or momenta */
     uint32_t *mu;                /* [weights] owned: the record of a layer's mu */
     int32_t **position; /* [weights] owned; of a layer: [nnz] increasing, NULL: all
-                                  * weights exist */
+                         * weights exist */
     uint32_t weights;
     bool gauss;
     uint64_t sample_seed;

@@ -17,9 +17,9 @@
 enum { SB_FAR_INPUT, SB_FAR_FEATURES, SB_FAR_KINDS };
 
 struct sb_far_places {
-    uint8_t
-        *code[SB_FAR_KINDS]; /* [elements] owned: the sum a number goes to, 128 more if
-                                  * it is taken off; NULL: there are no more than sums */
+    /* [elements] owned: the sum a number goes to, 128 more if it is taken off; NULL:
+     * there are no more than sums */
+    uint8_t *code[SB_FAR_KINDS];
     uint32_t elements[SB_FAR_KINDS];
     uint32_t node; /* whose value the features are */
 };

@@ -24,7 +24,7 @@ struct sb_feed_options {
     const char *keep; /* columns of a table as text to keep, see rows.h; NULL: none */
     struct sb_progress *progress; /* NULL: nobody listens */
     uint32_t share, shares;       /* of batches, those of number share modulo shares;
-                                     0, 0: all */
+                                   * 0, 0: all */
 };
 
 struct sb_feed {

@@ -25,8 +25,8 @@ struct sb_input {
 };
 
 /* Fills x, whose shape and number of examples say what to read, with examples at, at + 1,
- * ...; padding lanes are 0. s is
- * one for bytes, which serves floats too. bad: [x->batch], set where a float is not finite. */
+ * ...; padding lanes are 0. s is one for bytes, which serves floats too. bad: [x->batch],
+ * set where a float is not finite. */
 void sb_input_fill(const struct sb_input *in, size_t at, const struct sb_normalise *s,
                    int threads, struct sb_act *x, unsigned char *bad);
 

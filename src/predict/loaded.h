@@ -38,9 +38,9 @@ enum { SB_FEW_IMAGES = 8 };
 struct sb_loaded {
     struct sb_net *member; /* [members] owned, parameters only */
     uint32_t members;
-    uint32_t
-        group; /* members, one after the other, whose first nodes are one computation;
-                     * 1: there are none */
+    /* members, one after the other, whose first nodes are one computation; 1: there
+     * are none */
+    uint32_t group;
 };
 
 /* The caller calls sb_loaded_fini, also after a failure. */

@@ -430,9 +430,10 @@ static void run_task(void *context, size_t task, int worker)
     sb_failure_note(&b->failure, e.chunk, st);
 }
 
-/* A thread takes a chunk through all members, but of the last chunks, one for each thread,
- * a group of members at a time, so that none is left with a whole chunk when the others are done. If
- * most threads would find nothing more to do then, they run what is left together. */
+/* A thread takes a chunk through all members, but of the last chunks, one for each
+ * thread, a group of members at a time, so that none is left with a whole chunk when the
+ * others are done. If most threads would find nothing more to do then, they run what is
+ * left together. */
 static sb_status run_chunks(struct batch *b, size_t chunks)
 {
     const struct sb_predictor *p = b->p;

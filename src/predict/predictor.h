@@ -39,16 +39,16 @@ struct sb_predict_worker {
     float *draw;    /* [at_once][size] owned; size: sb_model_prediction_size */
     float *prob; /* [members][at_once][size] owned; then, [1 + members][at_once], how far
                   * examples are from training rows */
-    const float *
-        *member;        /* [3 * members] owned: in prob or shared_prob; then, of outcomes,
-                           * means and variances apart */
+    /* [3 * members] owned: in prob or shared_prob; then, of outcomes, means and
+     * variances apart */
+    const float **member;
     unsigned char *bad; /* [at_once or bands] owned */
     size_t filled;      /* the chunk of this call whose examples are in the net */
 };
 
 struct sb_predictor {
-    struct sb_predictor
-        *few; /* owned: takes calls of SB_FEW_IMAGES or less; NULL: none */
+    /* owned: takes calls of SB_FEW_IMAGES or less; NULL: none */
+    struct sb_predictor *few;
     struct sb_env env;
     const struct sb_model *model; /* borrowed, like loaded */
     const struct sb_loaded *loaded;
@@ -81,8 +81,8 @@ void sb_predictor_fini(struct sb_predictor *p);
 struct sb_predictions {
     float *members;            /* [members][n][classes] */
     struct sb_uncertainty sum; /* of the ensemble's classes */
-    struct sb_outcomes
-        outcome;   /* of the ensemble's targets: a model has one or the other */
+    /* of the ensemble's targets: a model has one or the other */
+    struct sb_outcomes outcome;
     float *far;    /* [n], see figures/far.h: SB_EARG of a model that has nothing of it */
     float *places; /* [1 + members][n][SB_FAR_WIDTH] what it is computed from */
 };

@@ -9,15 +9,16 @@
 
 #include <stdint.h>
 
-enum sb_sample_kind {
-    SB_SAMPLE_DRAWS, /* weights drawn: draw 0, kept with the member, then 1, 2, ... */
-    SB_SAMPLE_MEAN,  /* the posterior mean */
-    SB_SAMPLE_NOISE  /* activation noise, new for every example */
+enum sb_sample_kind { /* in the order of the words of eval.sampling, and of sebays.h */
+                      SB_SAMPLE_DRAW, /* weights drawn once, kept with the member: draw 0 */
+                      SB_SAMPLE_DRAWS, /* draws 0, 1, 2, ... */
+                      SB_SAMPLE_MEAN,  /* the posterior mean */
+                      SB_SAMPLE_NOISE  /* activation noise, new for every example */
 };
 
 struct sb_sampling {
     enum sb_sample_kind kind;
-    uint32_t draws; /* at least 1, whose probabilities are averaged; of a mean: 1 */
+    uint32_t draws; /* whose probabilities are averaged; 1 of a draw or a mean */
 };
 
 #endif

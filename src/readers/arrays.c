@@ -65,10 +65,8 @@ static sb_status find_bytes(struct array *a, const struct sb_probe *p, const cha
         *found = sb_reader_locate(p->path, file, path);
         return *found ? open_file(a, path) : SB_OK;
     }
-    int n = snprintf(a->name, sizeof a->name, "%s/%s", p->path, file);
-    if (n < 0 || (size_t)n >= sizeof a->name)
-        return sb_fail(SB_EARG, "a path of %zu bytes is too long", strlen(p->path));
-    return sb_zip_open(&a->bytes, p->path, file, found);
+    sb_status st = sb_path_join(a->name, p->path, file);
+    return st == SB_OK ? sb_zip_open(&a->bytes, p->path, file, found) : st;
 }
 
 /* *found: whether the archive or directory has it. */
@@ -102,7 +100,7 @@ static sb_status take_examples(struct sb_dataset *d, struct array *a, bool imput
 /* A test part has what the training part has. */
 static enum sb_task task_of(const struct sb_open_options *o)
 {
-    if (!o->like || !sb_dataset_answered(o->like))
+    if (!o->like || !sb_dataset_labelled(o->like))
         return o->task;
     return o->like->targets ? SB_TASK_OUTCOMES : SB_TASK_CLASSES;
 }
@@ -116,7 +114,7 @@ static sb_status take_labels(struct sb_dataset *d, const struct array *a,
                        "%s has %llu labels, but %s has %u examples; they do not belong "
                        "together",
                        a->name, (unsigned long long)y->shape[0], examples, d->n);
-    sb_status st = sb_npy_answers(d, y, task_of(o));
+    sb_status st = sb_npy_responses(d, y, task_of(o));
     return st == SB_OK && d->targets && !o->like && !o->unlabelled ? sb_targets_check(d)
                                                                    : st;
 }

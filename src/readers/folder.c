@@ -64,11 +64,10 @@ static sb_status path_of(const struct folder *f, uint32_t i, char out[SB_PATH_BY
 {
     char within[SB_PATH_BYTES];
     if (f->folders.count == 0)
-        return sb_listing_join(out, SB_PATH_BYTES, f->directory, f->files.name[i]);
-    sb_status st = sb_listing_join(within, sizeof within, f->directory,
-                                   f->folders.name[folder_of(f, i)]);
+        return sb_path_join(out, f->directory, f->files.name[i]);
+    sb_status st = sb_path_join(within, f->directory, f->folders.name[folder_of(f, i)]);
     if (st == SB_OK)
-        st = sb_listing_join(out, SB_PATH_BYTES, within, f->files.name[i]);
+        st = sb_path_join(out, within, f->files.name[i]);
     return st;
 }
 
@@ -167,9 +166,8 @@ static bool is_directory(const char *path)
 static bool is_part(const char *path, const char *name, char out[SB_PATH_BYTES])
 {
     struct sb_content c = {0};
-    return sb_listing_join(out, SB_PATH_BYTES, path, name) == SB_OK &&
-           is_directory(out) && sb_content_scan(&c, out) == SB_OK &&
-           c.directory_count > 0;
+    return sb_path_join(out, path, name) == SB_OK && is_directory(out) &&
+           sb_content_scan(&c, out) == SB_OK && c.directory_count > 0;
 }
 
 static bool find_part(const char *path, enum sb_split split, char out[SB_PATH_BYTES])
@@ -348,7 +346,7 @@ static sb_status list_files(struct folder *f)
     sb_status st = folders == 0 ? list_directory(&f->files, f->directory) : SB_OK;
     for (size_t c = 0; c < folders && st == SB_OK; c++) {
         f->first[c] = f->files.count;
-        st = sb_listing_join(path, sizeof path, f->directory, f->folders.name[c]);
+        st = sb_path_join(path, f->directory, f->folders.name[c]);
         if (st == SB_OK)
             st = list_directory(&f->files, path);
     }

@@ -9,10 +9,11 @@
 #include <strings.h>
 #include <sys/stat.h>
 
+#include "base/file.h"
 #include "base/mem.h"
-#include "data/reader.h"
+#include "base/path.h"
 
-enum { FIRST_ROOM = 4096, REASON_BYTES = 128 };
+enum { FIRST_CAPACITY = 4096 };
 enum kind { IMAGE, DIRECTORY, OTHER };
 
 /* ---- names ---- */
@@ -26,7 +27,7 @@ sb_status sb_listing_add(struct sb_listing *l, const char *name)
 {
     size_t size = strlen(name) + 1;
     if (size > l->buffer - l->used) {
-        size_t buffer = 2 * l->buffer + FIRST_ROOM + size;
+        size_t buffer = 2 * l->buffer + FIRST_CAPACITY + size;
         char *text = sb_malloc(buffer, 1);
         if (!text)
             return no_memory(l);
@@ -73,27 +74,7 @@ void sb_listing_fini(struct sb_listing *l)
     *l = (struct sb_listing){0};
 }
 
-sb_status sb_listing_join(char *out, size_t size, const char *directory, const char *name)
-{
-    size_t length = strlen(directory);
-    const char *slash = length > 0 && directory[length - 1] == '/' ? "" : "/";
-    int n = snprintf(out, size, "%s%s%s", directory, slash, name);
-    if (n < 0 || (size_t)n >= size)
-        return sb_fail(SB_EARG, "a path of %d bytes is too long: it begins with %.200s",
-                       n, out);
-    return SB_OK;
-}
-
 /* ---- directories ---- */
-
-static sb_status cannot_read(const char *path)
-{
-    int error = errno;
-    char reason[REASON_BYTES];
-    if (strerror_r(error, reason, sizeof reason) != 0)
-        snprintf(reason, sizeof reason, "error %d", error);
-    return sb_fail(SB_EIO, "cannot read %s: %s", path, reason);
-}
 
 static bool is_image(const char *name)
 {
@@ -108,11 +89,11 @@ static sb_status classify(const char *directory, const struct dirent *e, enum ki
     struct stat info;
     bool file = e->d_type == DT_REG, folder = e->d_type == DT_DIR;
     if (e->d_type == DT_LNK || e->d_type == DT_UNKNOWN) {
-        sb_status st = sb_listing_join(path, sizeof path, directory, e->d_name);
+        sb_status st = sb_path_join(path, directory, e->d_name);
         if (st != SB_OK)
             return st;
         if (stat(path, &info) != 0)
-            return cannot_read(path);
+            return sb_file_failed("read", path);
         file = S_ISREG(info.st_mode);
         folder = S_ISDIR(info.st_mode);
     }
@@ -143,14 +124,14 @@ static sb_status next_entry(DIR *d, const char *directory, const struct dirent *
         errno = 0;
         *e = readdir(d); /* the stream is ours alone */
     } while (*e && (*e)->d_name[0] == '.');
-    return *e || errno == 0 ? SB_OK : cannot_read(directory);
+    return *e || errno == 0 ? SB_OK : sb_file_failed("read", directory);
 }
 
 sb_status sb_content_scan(struct sb_content *c, const char *directory)
 {
     DIR *d = opendir(directory);
     if (!d)
-        return cannot_read(directory);
+        return sb_file_failed("read", directory);
     const struct dirent *e;
     enum kind kind;
     sb_status st = next_entry(d, directory, &e);
@@ -180,7 +161,7 @@ bool sb_content_has_image(const char *directory, bool deep)
             continue;
         found = kind == IMAGE;
         if (kind == DIRECTORY && deep &&
-            sb_listing_join(path, sizeof path, directory, e->d_name) == SB_OK)
+            sb_path_join(path, directory, e->d_name) == SB_OK)
             found = sb_content_has_image(path, false);
     }
     closedir(d);

@@ -48,8 +48,4 @@ void sb_listing_sort(struct sb_listing *l, size_t first, size_t end);
 /* Accepts NULL, zeroed and half-built ones. */
 void sb_listing_fini(struct sb_listing *l);
 
-/* out = directory/name; SB_EARG if it does not fit. */
-sb_status sb_listing_join(char *out, size_t size, const char *directory,
-                          const char *name);
-
 #endif

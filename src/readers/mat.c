@@ -62,7 +62,7 @@ static sb_status find_file(const char *directory, enum sb_split split, size_t *f
             memcpy(first, e->d_name, strlen(e->d_name) + 1);
     }
     closedir(d);
-    return *files ? sb_listing_join(out, SB_PATH_BYTES, directory, first) : SB_OK;
+    return *files ? sb_path_join(out, directory, first) : SB_OK;
 }
 
 static bool probe(const struct sb_probe *p)

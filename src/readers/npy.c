@@ -24,7 +24,7 @@ static void skip_blanks(struct text *t)
 }
 
 /* Takes one character if it is the next one. */
-static bool take(struct text *t, char c)
+static bool accept(struct text *t, char c)
 {
     skip_blanks(t);
     if (t->at == t->end || *t->at != c)
@@ -78,15 +78,15 @@ static bool take_size(struct text *t, uint64_t *out)
 
 static bool take_shape(struct text *t, struct sb_npy *a)
 {
-    if (!take(t, '('))
+    if (!accept(t, '('))
         return false;
     a->dims = 0;
-    while (!take(t, ')')) {
+    while (!accept(t, ')')) {
         if (a->dims == SB_NPY_DIMS || !take_size(t, &a->shape[a->dims]))
             return false;
         a->dims++;
-        if (!take(t, ',')) {
-            if (!take(t, ')'))
+        if (!accept(t, ',')) {
+            if (!accept(t, ')'))
                 return false;
             break;
         }
@@ -122,12 +122,12 @@ static bool take_order(struct text *t, struct sb_npy *a)
 static bool take_dictionary(struct text *t, struct sb_npy *a, char type[16])
 {
     unsigned seen = 0;
-    if (!take(t, '{'))
+    if (!accept(t, '{'))
         return false;
-    while (!take(t, '}')) {
+    while (!accept(t, '}')) {
         char key[16];
         unsigned which = 0;
-        if (!take_string(t, key, sizeof key) || !take(t, ':'))
+        if (!take_string(t, key, sizeof key) || !accept(t, ':'))
             return false;
         if (strcmp(key, "descr") == 0 && take_type(t, a, type))
             which = 1;
@@ -136,7 +136,7 @@ static bool take_dictionary(struct text *t, struct sb_npy *a, char type[16])
         else if (strcmp(key, "shape") == 0 && take_shape(t, a))
             which = 4;
         if (!which || seen & which ||
-            (!take(t, ',') && (t->at == t->end || *t->at != '}')))
+            (!accept(t, ',') && (t->at == t->end || *t->at != '}')))
             return false;
         seen |= which;
     }

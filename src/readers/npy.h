@@ -65,6 +65,7 @@ sb_status sb_npy_labels(struct sb_dataset *d, const struct sb_npy *a, uint64_t f
 /* The same, or continuous targets [n] or [n][targets], as the task says; AUTO: targets if
  * there are several a row, if they have fractions or, for rows of a table, if they are very
  * many different whole numbers. */
-sb_status sb_npy_answers(struct sb_dataset *d, const struct sb_npy *a, enum sb_task task);
+sb_status sb_npy_responses(struct sb_dataset *d, const struct sb_npy *a,
+                           enum sb_task task);
 
 #endif

@@ -276,7 +276,7 @@ sb_status sb_npy_labels(struct sb_dataset *d, const struct sb_npy *a, uint64_t f
 /* ---- targets ---- */
 
 /* Number t of row i. */
-static double answer(const struct sb_npy *a, uint64_t i, uint64_t t)
+static double response(const struct sb_npy *a, uint64_t i, uint64_t t)
 {
     uint64_t rows = a->shape[0], targets = a->dims == 2 ? a->shape[1] : 1;
     return number(a, a->data + (a->fortran ? t * rows + i : i * targets + t) * a->size);
@@ -294,7 +294,7 @@ static sb_status look(const struct sb_dataset *d, const struct sb_npy *a, bool *
     uint32_t values = 1;
     *out = false;
     for (uint32_t i = 0; a->kind == 'f' && i < d->n && !*out; i++) {
-        double x = answer(a, i, 0);
+        double x = response(a, i, 0);
         *out = isfinite(x) && x != floor(x);
     }
     if (*out || !sb_dataset_tabular(d) || d->n <= SB_TARGETS_MANY)
@@ -303,7 +303,7 @@ static sb_status look(const struct sb_dataset *d, const struct sb_npy *a, bool *
     if (!sorted)
         return sb_fail(SB_ENOMEM, "%s: no memory for %u labels", a->name, d->n);
     for (uint32_t i = 0; i < d->n; i++)
-        sorted[i] = answer(a, i, 0);
+        sorted[i] = response(a, i, 0);
     qsort(sorted, d->n, sizeof *sorted, ascending);
     for (uint32_t i = 1; i < d->n; i++)
         values += sorted[i] != sorted[i - 1];
@@ -319,7 +319,7 @@ static sb_status take_targets(struct sb_dataset *d, const struct sb_npy *a)
     float *out = d->targets;
     for (uint32_t i = 0; i < d->n && st == SB_OK; i++)
         for (uint32_t t = 0; t < d->target_count && st == SB_OK; t++, out++) {
-            *out = (float)answer(a, i, t);
+            *out = (float)response(a, i, t);
             if (!isfinite(*out))
                 st = sb_fail(SB_EFORMAT,
                              "%s: target %u of example %u is not finite as a 32-bit "
@@ -329,7 +329,8 @@ static sb_status take_targets(struct sb_dataset *d, const struct sb_npy *a)
     return st;
 }
 
-sb_status sb_npy_answers(struct sb_dataset *d, const struct sb_npy *a, enum sb_task task)
+sb_status sb_npy_responses(struct sb_dataset *d, const struct sb_npy *a,
+                           enum sb_task task)
 {
     bool outcomes = task == SB_TASK_OUTCOMES;
     bool several = a->dims == 2 && a->shape[1] > 1;

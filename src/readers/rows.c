@@ -10,7 +10,7 @@
 #include "readers/rows_kept.h"
 
 enum {
-    FIRST_ROOM = 1 << 16,
+    FIRST_CAPACITY = 1 << 16,
     MOST_ROOM = 1 << 26, /* of one row, then */
     COLUMNS_MOST = 1 << 16,
     IDLE_MS = 200
@@ -22,12 +22,12 @@ sb_status sb_rows_init(struct sb_rows *r, const struct sb_rows_options *o)
 {
     *r = (struct sb_rows){.o = *o, .failure = SB_FAILURE_NONE};
     r->path = sb_malloc(strlen(o->path) + 1, 1);
-    r->buffer = sb_malloc(FIRST_ROOM, 1);
+    r->buffer = sb_malloc(FIRST_CAPACITY, 1);
     if (!r->path || !r->buffer)
         return sb_fail(SB_ENOMEM, "%s: no memory to read it", o->path);
     memcpy(r->path, o->path, strlen(o->path) + 1);
     r->o.path = r->path;
-    r->capacity = FIRST_ROOM;
+    r->capacity = FIRST_CAPACITY;
     r->at = (struct sb_csv){
         .name = r->path, .at = r->buffer, .end = r->buffer, .separator = '\t', .line = 1};
     sb_status st = o->keep && *o->keep ? sb_rows_kept_new(&r->kept, o->keep) : SB_OK;
@@ -47,7 +47,7 @@ void sb_rows_fini(struct sb_rows *r)
 }
 
 /* What is not taken yet goes to the front; if it needs more than half, there is more room. */
-static sb_status make_room(struct sb_rows *r)
+static sb_status reserve(struct sb_rows *r)
 {
     size_t left = r->have - (size_t)(r->at.at - r->buffer);
     memmove(r->buffer, r->at.at, left);
@@ -109,8 +109,8 @@ static void find_end(struct sb_rows *r)
 /* More text. A long row is not looked at again for every few bytes that come. */
 static sb_status read_more(struct sb_rows *r)
 {
-    sb_status st = make_room(r);
-    size_t want = r->have < FIRST_ROOM ? r->have + 1 : 2 * r->have;
+    sb_status st = reserve(r);
+    size_t want = r->have < FIRST_CAPACITY ? r->have + 1 : 2 * r->have;
     while (st == SB_OK && !r->ended && r->have < want && r->have < r->capacity) {
         char *to = r->buffer + r->have;
         size_t got = 0, size = r->capacity - r->have;
@@ -152,7 +152,7 @@ static void find_separator(struct sb_rows *r)
 {
     static const char candidates[] = {'\t', ';', ','};
     uint32_t want = r->o.columns->count, most = 1;
-    uint32_t answers = sb_columns_answers(r->o.columns);
+    uint32_t responses = sb_columns_responses(r->o.columns);
     char best = ' ';
     for (size_t i = 0; i < sizeof candidates; i++) {
         uint32_t n = fields_by(r, candidates[i]);
@@ -161,7 +161,7 @@ static void find_separator(struct sb_rows *r)
         if (n > most)
             best = candidates[i];
         most = n > most ? n : most;
-        if (n > 1 && (n == want || n + answers == want)) {
+        if (n > 1 && (n == want || n + responses == want)) {
             best = candidates[i];
             break;
         }
@@ -240,17 +240,17 @@ static uint32_t first_absent(const struct sb_columns *c, const uint32_t *field)
 static sb_status by_position(struct sb_rows *r, uint32_t fields)
 {
     const struct sb_columns *c = r->o.columns;
-    uint32_t answers = sb_columns_answers(c);
-    bool without = answers > 0 && fields + answers == c->count;
+    uint32_t responses = sb_columns_responses(c);
+    bool without = responses > 0 && fields + responses == c->count;
     if (!without && fields != c->count)
         return sb_fail(
             SB_EFORMAT, "%s: line %llu has %u field%s; want the %u columns of %s%s",
             r->o.path, (unsigned long long)r->at.row_line, fields, fields == 1 ? "" : "s",
-            c->count, r->o.like, answers > 0 ? ", with or without the label" : "");
+            c->count, r->o.like, responses > 0 ? ", with or without the label" : "");
     for (uint32_t i = 0; i < fields && !without; i++)
         r->column[i] = i;
     if (without)
-        sb_columns_without_answers(c, r->column);
+        sb_columns_without_responses(c, r->column);
     return SB_OK;
 }
 

@@ -32,7 +32,7 @@ struct sb_rows_options {
     const struct sb_columns *columns; /* borrowed, like `like` */
     const char *like;                 /* where columns come from, for messages */
     const char *keep; /* columns to keep, by name or number from 1, commas between; NULL:
-                         none */
+                       * none */
     /* Called now and then while a descriptor has nothing; a failure ends the wait. */
     sb_status (*idle)(void *context);
     void *context;

@@ -124,9 +124,9 @@ static sb_status check_absent(struct sb_table *t, const uint32_t *field)
 {
     const struct sb_columns *like = t->use;
     for (uint32_t k = 0; k < like->count; k++) {
-        bool answer = sb_column_is_answer(&like->column[k]);
-        t->without = t->without || (answer && field[k] == 0 && t->o->unlabelled);
-        bool counts = answer ? !t->without : sb_column_has_input(&like->column[k]);
+        bool response = sb_column_is_response(&like->column[k]);
+        t->without = t->without || (response && field[k] == 0 && t->o->unlabelled);
+        bool counts = response ? !t->without : sb_column_has_input(&like->column[k]);
         if (counts && field[k] == 0)
             return sb_fail(
                 SB_EFORMAT,
@@ -162,10 +162,11 @@ static sb_status only_count(struct sb_table *t, void *context, const struct sb_c
 static sb_status follow(struct sb_table *t, bool header)
 {
     const struct sb_columns *like = t->use;
-    uint32_t answers = sb_columns_answers(like);
-    bool without = t->o->unlabelled && answers > 0 && t->width + answers == like->count;
+    uint32_t responses = sb_columns_responses(like);
+    bool without =
+        t->o->unlabelled && responses > 0 && t->width + responses == like->count;
     bool names = header && like->header;
-    if (!t->o->unlabelled && answers > 0 && t->width + answers == like->count)
+    if (!t->o->unlabelled && responses > 0 && t->width + responses == like->count)
         return sb_fail(
             SB_EFORMAT,
             "%s has %u columns, but %s has %u: the %s is missing, without which "
@@ -182,7 +183,7 @@ static sb_status follow(struct sb_table *t, bool header)
         return follow_names(t);
     t->without = without;
     if (without)
-        sb_columns_without_answers(like, t->column);
+        sb_columns_without_responses(like, t->column);
     return SB_OK;
 }
 

@@ -34,7 +34,7 @@ static sb_status set_role(struct sb_table *t, const char *option, const char *na
     char title[SB_COLUMN_TITLE];
     if (at == t->own->count)
         return no_such_column(t, option, name, size);
-    if (sb_column_is_answer(&t->own->column[at]))
+    if (sb_column_is_response(&t->own->column[at]))
         return sb_fail(SB_EARG, "%s: data.%s: %s is the label", t->begin.name, option,
                        sb_columns_title(t->own, at, title));
     t->own->column[at].kind = kind;
@@ -46,7 +46,7 @@ sb_status sb_table_roles(struct sb_table *t)
     const char *list = t->o->ignore ? t->o->ignore : "";
     const char *group = t->o->group ? t->o->group : "";
     const char *weight = t->o->weight ? t->o->weight : "";
-    sb_status st = sb_table_answers(t);
+    sb_status st = sb_table_response_columns(t);
     while (st == SB_OK && *list) {
         size_t n = strcspn(list, ","), skip = strspn(list, " \t");
         size_t size = skip < n ? n - skip : 0;
@@ -167,7 +167,7 @@ static sb_status learn_kind(struct sb_table *t, void *context, const struct sb_c
     double x;
     if (column->kind == SB_COLUMN_UNUSED)
         return SB_OK;
-    bool named = sb_column_is_answer(column) || column->kind == SB_COLUMN_GROUP;
+    bool named = sb_column_is_response(column) || column->kind == SB_COLUMN_GROUP;
     if (sb_csv_missing(f)) {
         if (named || !t->o->impute)
             return sb_table_missing(t->use, c, i);
@@ -179,7 +179,8 @@ static sb_status learn_kind(struct sb_table *t, void *context, const struct sb_c
     }
     if (!named)
         return SB_OK;
-    sb_status st = sb_column_is_answer(column) ? sb_table_answer(t, c, f, i) : SB_OK;
+    sb_status st =
+        sb_column_is_response(column) ? sb_table_response_field(t, c, f, i) : SB_OK;
     column->odd_line = column->odd_line ? column->odd_line : c->row_line;
     bool texts = column->kind == SB_COLUMN_LABEL || column->kind == SB_COLUMN_GROUP;
     return st == SB_OK && texts ? add_text(t, c, f, i) : st;
@@ -218,7 +219,7 @@ sb_status sb_table_learn(struct sb_table *t)
     bool categories = false;
     sb_status st = sb_table_each(t, learn_kind, NULL);
     if (st == SB_OK)
-        sb_table_many(t);
+        sb_table_response_end(t);
     for (uint32_t i = 0; i < t->width; i++)
         categories |= t->own->column[i].kind == SB_COLUMN_CATEGORY;
     if (st == SB_OK && categories)

@@ -13,8 +13,8 @@ struct sb_table {
     const struct sb_columns *use; /* what columns mean: own, or another set's */
     struct sb_columns *own;       /* owned; NULL: like another */
     uint32_t width;               /* fields of a row */
-    uint32_t *
-        column; /* [width] owned: which of use's columns a field is (count: none); NULL: the same */
+    /* [width] owned: which of use's columns a field is (count: none); NULL: the same */
+    uint32_t *column;
     bool without;    /* like another, but without what is predicted */
     uint32_t weight; /* column of this file that is not used otherwise; width: none */
     uint64_t rows;
@@ -39,14 +39,14 @@ static inline unsigned long long sb_table_line(const struct sb_csv *c)
 /* Whether the first row, which c is before, is names. t->width becomes its fields. */
 sb_status sb_table_header(struct sb_table *t, struct sb_csv c, bool *header);
 
-/* What is predicted (table_answer.c). Which columns, as t->o names them; then, for every
+/* What is predicted (table_response.c). Which columns, as t->o names them; then, for every
  * field of theirs, whether it is as it should be, and a label with fractions becomes a
- * target where the task is to be found out; at the end, a label of very many whole numbers
- * does. */
-sb_status sb_table_answers(struct sb_table *t);
-sb_status sb_table_answer(struct sb_table *t, const struct sb_csv *c,
-                          const struct sb_field *f, uint32_t i);
-void sb_table_many(struct sb_table *t);
+ * target where the task is to be found out; at the end of the file a label of very many whole
+ * numbers does. */
+sb_status sb_table_response_columns(struct sb_table *t);
+sb_status sb_table_response_field(struct sb_table *t, const struct sb_csv *c,
+                                  const struct sb_field *f, uint32_t i);
+void sb_table_response_end(struct sb_table *t);
 
 /* Label, group and what is ignored, as t->o names them. */
 sb_status sb_table_roles(struct sb_table *t);

@@ -19,7 +19,7 @@ sb_status sb_table_missing(const struct sb_columns *columns, const struct sb_csv
                            uint32_t i)
 {
     char title[SB_COLUMN_TITLE];
-    bool named = sb_column_is_answer(&columns->column[i]) ||
+    bool named = sb_column_is_response(&columns->column[i]) ||
                  columns->column[i].kind == SB_COLUMN_GROUP;
     return sb_fail(SB_EFORMAT,
                    "%s: line %llu, %s: the value is missing; fill it in or leave the row "

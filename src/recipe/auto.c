@@ -24,7 +24,7 @@ enum {
     UPDATES = 8,       /* of the support, in exploration ... */
     DELTA_T_LEAST =
         10 /* ... but steps between two: each costs one, and moves weights that
-                          then have to learn */
+            * then have to learn */
 };
 
 /* What suits so many rows of a task. Steps: of exploration, of a member after it (a method

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "kernels/partials.h"
+#include "predict/sampling.h"
 #include "tensor/topology.h"
 
 /* A recipe's line has at most 198 bytes (inih): room for a path, or for six numbers of up
@@ -119,8 +120,8 @@ struct sb_config_method {
     enum sb_config_allocation allocation;
     double prior_variance; /* sigma_0^2 */
     double rho_init;
-    double
-        kl_anneal_epochs; /* below 1: a share of a run's; 0: beta is 1 from the start */
+    /* below 1: a share of a run's; 0: beta is 1 from the start */
+    double kl_anneal_epochs;
     enum sb_config_anneal kl_anneal_by; /* whether beta rises by the epoch or the step */
     uint32_t explore_epochs;            /* t_0, of every run */
     uint32_t exploit_epochs; /* t_ex, of every stage; one stage a run unless sequential */
@@ -206,13 +207,6 @@ struct sb_config_train {
     bool trajectory;            /* record predictions after each epoch */
 };
 
-enum sb_config_sampling {
-    SB_CONFIG_DRAW,            /* one draw of the weights a member, kept with it */
-    SB_CONFIG_DRAWS,           /* eval.draws of them */
-    SB_CONFIG_MEAN,            /* the posterior mean */
-    SB_CONFIG_ACTIVATION_NOISE /* fresh noise for every input, as the authors' code */
-};
-
 enum sb_config_corruption {
     SB_CONFIG_POOLED, /* figures of all corrupted images together, as the authors' code */
     SB_CONFIG_PER_SET /* the mean of each set's figures */
@@ -228,10 +222,16 @@ static inline uint32_t sb_config_shard_step(const struct sb_config_train *t)
 struct sb_config_eval {
     uint32_t bins; /* of the calibration error */
     enum sb_config_corruption corruption;
-    enum sb_config_sampling sampling;
-    uint32_t draws;
+    enum sb_sample_kind sampling;
+    uint32_t draws;   /* of SB_SAMPLE_DRAWS */
     bool temperature; /* fit one on the validation part and say what it changes */
 };
+
+static inline struct sb_sampling sb_config_sampling(const struct sb_config_eval *e)
+{
+    bool several = e->sampling == SB_SAMPLE_DRAWS;
+    return (struct sb_sampling){e->sampling, several ? e->draws : 1};
+}
 
 struct sb_config {
     struct sb_config_data data;

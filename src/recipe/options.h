@@ -51,7 +51,7 @@ struct sb_option {
     double min, max;            /* numbers, and each number of a list */
     const char *const *choices; /* NULL-terminated, by value */
     const char *initial;        /* the default, as in a recipe; of one that may be auto:
-                                   what images get */
+                                 * what images get */
     const char *help;           /* one line, without a full stop */
     size_t offset, size;        /* of the field in struct sb_config */
 };

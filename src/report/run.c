@@ -6,18 +6,10 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "model/run_files.h"
 #include "report/schema.h"
 
-enum { PATH_BYTES = 4096, PICTURE_SIDE = 4096, PICTURE_CHANNELS = 64 };
-
-static sb_status join(const char *directory, const char *name, char out[PATH_BYTES])
-{
-    int n = snprintf(out, PATH_BYTES, "%s/%s", directory, name);
-    if (n < 0 || n >= PATH_BYTES)
-        return sb_fail(SB_EARG, "the run directory's path is too long: %.60s...",
-                       directory);
-    return SB_OK;
-}
+enum { PICTURE_SIDE = 4096, PICTURE_CHANNELS = 64 };
 
 /* ---- pictures ------------------------------------------------------------------------ */
 
@@ -33,7 +25,7 @@ static sb_status check_picture(const char *source, const char *list, size_t i,
                                const json_t *example)
 {
     const json_t *pixels = json_object_get(example, "pixels");
-    char where[PATH_BYTES + 64];
+    char where[SB_PATH_BYTES + 64];
     int64_t c = 0, h = 0, w = 0;
     snprintf(where, sizeof where, "%s: evaluation.examples.%s[%zu]", source, list, i);
     sb_status st = sb_json_integer(example, where, "channels", 1, PICTURE_CHANNELS, &c);
@@ -83,9 +75,9 @@ static sb_status parse(const struct sb_schema *schema, const char *source,
 
 static sb_status read_results(struct sb_report_run *r)
 {
-    char path[PATH_BYTES];
+    char path[SB_PATH_BYTES];
     struct sb_map m = {0};
-    sb_status st = join(r->path, "results.json", path);
+    sb_status st = sb_run_path(r->path, SB_RUN_RESULTS, path);
     if (st != SB_OK || !sb_file_exists(path))
         return st;
     st = sb_map_open(&m, path);
@@ -102,7 +94,7 @@ static sb_status read_lines(json_t *to, const char *path, const struct sb_map *m
     const char *at = (const char *)m->data, *end = at + m->size, *next;
     for (size_t n = 1; (next = memchr(at, '\n', (size_t)(end - at)));
          n++, at = next + 1) {
-        char source[PATH_BYTES + 32];
+        char source[SB_PATH_BYTES + 32];
         json_t *line;
         snprintf(source, sizeof source, "%s:%zu", path, n);
         sb_status st = parse(&sb_schema_metric, source, at, (size_t)(next - at), &line);
@@ -116,12 +108,12 @@ static sb_status read_lines(json_t *to, const char *path, const struct sb_map *m
 
 static sb_status read_metrics(struct sb_report_run *r)
 {
-    char path[PATH_BYTES];
+    char path[SB_PATH_BYTES];
     struct sb_map m = {0};
     r->metrics = json_array();
     if (!r->metrics)
         return sb_fail(SB_ENOMEM, "no memory for a list");
-    sb_status st = join(r->path, "metrics.jsonl", path);
+    sb_status st = sb_run_path(r->path, SB_RUN_METRICS, path);
     if (st != SB_OK || !sb_file_exists(path))
         return st;
     st = sb_map_open(&m, path);
@@ -151,12 +143,7 @@ void sb_report_run_fini(struct sb_report_run *r)
 
 sb_status sb_report_run_finished(const struct sb_report_run *r)
 {
-    if (r->results)
-        return SB_OK;
-    return sb_fail(SB_EIO,
-                   "%s has no results.json: its training has not ended; go on with: "
-                   "sebays train %s/recipe.ini --out %s --resume",
-                   r->path, r->path, r->path);
+    return r->results ? SB_OK : sb_run_unfinished(r->path, SB_RUN_RESULTS);
 }
 
 const json_t *sb_report_section(const struct sb_report_run *r, const char *name)

@@ -1,10 +1,10 @@
 /* weight - the weights of one layer that exist: numbers, gradients, momenta and products.
  *
- * All arrays have one entry per existing weight, in the order of the pattern; for inference,
- * in the order in which the kernel reads them. A Gaussian
- * weight is N(mu, sigma^2), sigma = softplus(rho); a point weight is mu alone. A layer all
- * of whose weights exist has no pattern. It trains on the dense products, and for inference,
- * where others write and read slices, runs on the sparse ones with the same bits. A bias is a
+ * All arrays have one entry per existing weight, in the order of the pattern; for
+ * inference, in the order in which the kernel reads them. A Gaussian weight is N(mu,
+ * sigma^2), sigma = softplus(rho); a point weight is mu alone. A layer all of whose
+ * weights exist has no pattern. It trains on the dense products, and for inference, where
+ * others write and read slices, runs on the sparse ones with the same bits. A bias is a
  * point parameter.
  *
  * What the kernels take is derived from mu and rho: the variance s2 and, for the input

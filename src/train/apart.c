@@ -25,10 +25,10 @@ struct apart {
     const struct sb_recipe *recipe;
     const struct sb_run_options *o;
     uint32_t members, groups, group;
-    struct sb_comm *comm;           /* owned: this process's group; NULL: alone */
-    struct sb_lock lock;            /* rank 0's, on the run directory */
-    struct sb_pulse pulse;          /* of the job */
-    char (*directory)[SB_RUN_PATH]; /* [members] owned */
+    struct sb_comm *comm;             /* owned: this process's group; NULL: alone */
+    struct sb_lock lock;              /* rank 0's, on the run directory */
+    struct sb_pulse pulse;            /* of the job */
+    char (*directory)[SB_PATH_BYTES]; /* [members] owned */
 };
 
 /* ---- whether, and how many groups ------------------------------------------------------ */
@@ -53,21 +53,13 @@ uint32_t sb_apart_groups(uint32_t members, uint32_t ranks, uint32_t shards)
     return best;
 }
 
-static sb_status task_path(const char *out, uint32_t member, const char *name,
-                           char path[SB_RUN_PATH])
-{
-    char relative[64];
-    snprintf(relative, sizeof relative, "member-%u%s%s", member, *name ? "/" : "", name);
-    return sb_run_path(out, relative, path);
-}
-
 /* Whether the run directory was begun with tasks. */
 static sb_status has_tasks(const struct sb_run_options *o, bool *out)
 {
-    char path[SB_RUN_PATH];
-    sb_status st = task_path(o->out, 0, "recipe.ini", path);
-    *out =
-        st == SB_OK && o->resume && sb_file_exists(path) && !sb_checkpoint_exists(o->out);
+    char first[SB_PATH_BYTES];
+    sb_status st = sb_run_member(o->out, 0, first);
+    *out = st == SB_OK && o->resume && sb_run_has(first, SB_RUN_RECIPE) &&
+           !sb_checkpoint_exists(o->out);
     return st;
 }
 
@@ -125,7 +117,7 @@ static sb_status begin(struct apart *a, struct sb_trainer *t)
     if (st == SB_OK && !a->directory)
         st = sb_fail(SB_ENOMEM, "no memory for the names of %u members", a->members);
     for (uint32_t k = 0; st == SB_OK && k < a->members; k++)
-        st = task_path(a->o->out, k, "", a->directory[k]);
+        st = sb_run_member(a->o->out, k, a->directory[k]);
     if (st == SB_OK)
         st = sb_pulse_init(&a->pulse, a->env->comm);
     a->group = group_of(a, sb_comm_rank(a->env->comm));
@@ -142,11 +134,8 @@ static sb_status begin(struct apart *a, struct sb_trainer *t)
 /* Whether the task was finished before; its group has its first rank's word. */
 static sb_status is_finished(const struct apart *a, uint32_t member, bool *out)
 {
-    char path[SB_RUN_PATH];
-    sb_status st = task_path(a->o->out, member, "results.json", path);
-    unsigned char word = st == SB_OK && a->o->resume && sb_file_exists(path);
-    if (st == SB_OK)
-        st = sb_comm_broadcast(a->comm, "finished members", &word, 1, 0);
+    unsigned char word = a->o->resume && sb_run_has(a->directory[member], SB_RUN_RESULTS);
+    sb_status st = sb_comm_broadcast(a->comm, "finished members", &word, 1, 0);
     *out = word;
     return st;
 }

@@ -14,11 +14,11 @@
 
 static sb_status lock(struct sb_trainer *t)
 {
-    char path[SB_RUN_PATH];
+    char path[SB_PATH_BYTES];
     long owner = 0;
     sb_status st = sb_file_make_directory(t->options->out);
     if (st == SB_OK)
-        st = sb_run_path(t->options->out, "train.lock", path);
+        st = sb_run_path(t->options->out, SB_RUN_LOCK, path);
     if (st == SB_OK)
         st = sb_lock_take(&t->lock, path, &owner);
     if (st != SB_OK || owner == 0)
@@ -34,18 +34,14 @@ static sb_status lock(struct sb_trainer *t)
                          t->options->out);
 }
 
-/* SB_EARG if one of these files is there: "<out> <what> (<name>)<rest>". */
-static sb_status refuse_files(const struct sb_trainer *t, const char *const *names,
+/* SB_EARG if one of a run's files from the first on is there: "<out> <what> (<name>)<rest>". */
+static sb_status refuse_files(const struct sb_trainer *t, enum sb_run_file first,
                               const char *what, const char *rest)
 {
-    for (; *names; names++) {
-        char path[SB_RUN_PATH];
-        sb_status st = sb_run_path(t->options->out, *names, path);
-        if (st != SB_OK)
-            return st;
-        if (sb_file_exists(path))
-            return sb_fail(SB_EARG, "%s %s (%s)%s", t->options->out, what, *names, rest);
-    }
+    for (enum sb_run_file file = first; file < SB_RUN_KEPT; file++)
+        if (sb_run_has(t->options->out, file))
+            return sb_fail(SB_EARG, "%s %s (%s)%s", t->options->out, what,
+                           sb_run_file_name(file), rest);
     return SB_OK;
 }
 
@@ -63,8 +59,8 @@ static sb_status read_recipe(const char *path, char **out)
 /* A run that was stopped before its first checkpoint: the same recipe begins again. */
 static sb_status check_recipe(const struct sb_trainer *t)
 {
-    char path[SB_RUN_PATH], *then = NULL;
-    sb_status st = sb_run_path(t->options->out, "recipe.ini", path);
+    char path[SB_PATH_BYTES], *then = NULL;
+    sb_status st = sb_run_path(t->options->out, SB_RUN_RECIPE, path);
     if (st != SB_OK || !sb_file_exists(path))
         return st;
     st = read_recipe(path, &then);
@@ -76,24 +72,16 @@ static sb_status check_recipe(const struct sb_trainer *t)
 
 sb_status sb_trainer_enter_directory(struct sb_trainer *t, bool *go_on)
 {
-    static const char *const any[] = {"recipe.ini",
-                                      "metrics.jsonl",
-                                      "updates.jsonl",
-                                      "trajectory.npy",
-                                      "model.safetensors",
-                                      "results.json",
-                                      NULL};
-    static const char *const finished[] = {"model.safetensors", "results.json", NULL};
     sb_status st = lock(t);
     *go_on = st == SB_OK && t->options->resume && sb_checkpoint_exists(t->options->out);
     if (st != SB_OK || *go_on)
         return st;
     if (!t->options->resume)
-        return refuse_files(t, any, "already holds a run",
+        return refuse_files(t, SB_RUN_RECIPE, "already holds a run",
                             "; go on with --resume, or choose another --out");
     if (t->options->apart) /* made of its tasks, which are there: as often as need be */
         return check_recipe(t);
-    st = refuse_files(t, finished, "holds a finished run",
+    st = refuse_files(t, SB_RUN_MODEL, "holds a finished run",
                       ", but no checkpoint to go on from; choose another --out, or "
                       "remove it to train it anew");
     return st == SB_OK ? check_recipe(t) : st;

@@ -22,8 +22,6 @@
 
 enum { HALVINGS_MOST = 20 }; /* a millionth of the rate has not helped */
 
-static const char file_name[] = "epoch.safetensors";
-
 static bool halves(const struct sb_trainer *t)
 {
     return t->config->train.on_divergence == SB_CONFIG_HALVE;
@@ -36,10 +34,10 @@ double sb_divergence_factor(const struct sb_trainer *t)
 
 sb_status sb_divergence_begin_epoch(struct sb_trainer *t)
 {
-    char path[SB_RUN_PATH];
+    char path[SB_PATH_BYTES];
     if (!halves(t) || t->at.batch > 0)
         return SB_OK;
-    sb_status st = sb_run_path(t->options->out, file_name, path);
+    sb_status st = sb_run_path(t->options->out, SB_RUN_EPOCH, path);
     return st == SB_OK ? sb_trainer_write_epoch(t, path) : st;
 }
 
@@ -52,9 +50,9 @@ sb_status sb_divergence_look(const struct sb_trainer *t)
 
 void sb_divergence_end(const struct sb_trainer *t)
 {
-    char path[SB_RUN_PATH];
+    char path[SB_PATH_BYTES];
     if (halves(t) && sb_together_writes(t) &&
-        sb_run_path(t->options->out, file_name, path) == SB_OK)
+        sb_run_path(t->options->out, SB_RUN_EPOCH, path) == SB_OK)
         (void)unlink(path);
 }
 
@@ -79,10 +77,10 @@ static sb_status explain(const struct sb_trainer *t, const char *why)
 /* To the beginning of the epoch. What was spent on the attempt stays spent. */
 static sb_status go_back(struct sb_trainer *t)
 {
-    char path[SB_RUN_PATH];
+    char path[SB_PATH_BYTES];
     struct sb_position then = t->at;
     double now = sb_trainer_clock();
-    sb_status st = sb_run_path(t->options->out, file_name, path);
+    sb_status st = sb_run_path(t->options->out, SB_RUN_EPOCH, path);
     if (st == SB_OK)
         st = sb_trainer_go_back(t, path);
     if (st != SB_OK)

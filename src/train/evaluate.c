@@ -11,20 +11,6 @@
 #include "train/state.h"
 #include "train/together.h"
 
-/* The recipe's way of using a posterior; of points there is one only. */
-struct sb_sampling sb_trainer_sampling(const struct sb_trainer *t)
-{
-    const struct sb_config_eval *e = &t->config->eval;
-    struct sb_sampling s = {SB_SAMPLE_DRAWS, 1};
-    if (e->sampling == SB_CONFIG_MEAN)
-        s.kind = SB_SAMPLE_MEAN;
-    else if (e->sampling == SB_CONFIG_ACTIVATION_NOISE)
-        s.kind = SB_SAMPLE_NOISE;
-    else if (e->sampling == SB_CONFIG_DRAWS)
-        s.draws = e->draws;
-    return s;
-}
-
 /* ---- members ------------------------------------------------------------------------- */
 
 /* What the model says of itself; its texts stay where they are. */
@@ -198,7 +184,7 @@ sb_status sb_trainer_calibrate(struct sb_trainer *t)
     if (st == SB_OK)
         st = sb_judging_init(&j, t, &model, &job);
     if (st == SB_OK)
-        st = sb_judging_run(&j, &job, sb_trainer_sampling(t));
+        st = sb_judging_run(&j, &job, sb_config_sampling(&t->config->eval));
     if (st == SB_OK) {
         t->score = sb_malloc(job.n, sb_model_score_rows(&model.info) * sizeof *t->score);
         st = t->score ? score(&j, t->score)
@@ -229,8 +215,8 @@ static sb_status test_members(struct sb_trainer *t, struct sb_run_result *out)
     for (uint32_t i = 0; st == SB_OK && i < out->members; i++)
         out->member[i] = none;
     if (st == SB_OK && job.n > 0)
-        st = judge(t, &model, &job, sb_trainer_sampling(t), out->member, &out->ensemble,
-                   NULL);
+        st = judge(t, &model, &job, sb_config_sampling(&t->config->eval), out->member,
+                   &out->ensemble, NULL);
     sb_model_fini(&model);
     return st;
 }

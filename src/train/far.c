@@ -102,7 +102,7 @@ sb_status sb_trainer_locate(struct sb_trainer *t)
         st = sb_judging_init(&j, t, &model, &job);
     j.places = s.places;
     if (st == SB_OK)
-        st = sb_judging_run(&j, &job, sb_trainer_sampling(t));
+        st = sb_judging_run(&j, &job, sb_config_sampling(&t->config->eval));
     if (st == SB_OK)
         st = fit(t, &s, &model);
     sb_judging_fini(&j);

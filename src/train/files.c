@@ -6,7 +6,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "model/checkpoint_file.h"
+#include "model/checkpoint.h"
 #include "model/model.h"
 #include "train/growth.h"
 #include "train/state.h"
@@ -200,7 +200,7 @@ static sb_status resume(struct sb_trainer *t)
 sb_status sb_trainer_begin_files(struct sb_trainer *t)
 {
     const struct sb_run_options *o = t->options;
-    char path[SB_RUN_PATH], *text = NULL;
+    char path[SB_PATH_BYTES], *text = NULL;
     bool go_on = false;
     sb_status st = sb_together_writes(t) ? sb_trainer_enter_directory(t, &go_on) : SB_OK;
     if (st == SB_OK)
@@ -215,7 +215,7 @@ sb_status sb_trainer_begin_files(struct sb_trainer *t)
         return SB_OK;
     st = sb_trainer_cut_records(t); /* not yet a checkpoint: from the start */
     if (st == SB_OK)
-        st = sb_run_path(t->options->out, "recipe.ini", path);
+        st = sb_run_path(t->options->out, SB_RUN_RECIPE, path);
     if (st == SB_OK)
         st = sb_recipe_write(&t->recipe, false, &text);
     if (st == SB_OK)
@@ -229,12 +229,12 @@ sb_status sb_trainer_begin_files(struct sb_trainer *t)
 sb_status sb_trainer_write_model(struct sb_trainer *t)
 {
     struct sb_model m;
-    char path[SB_RUN_PATH];
+    char path[SB_PATH_BYTES];
     if (!sb_together_writes(t))
         return SB_OK;
     sb_status st = sb_trainer_model(t, t->trained, t->trained_count, &m);
     if (st == SB_OK)
-        st = sb_run_path(t->options->out, "model.safetensors", path);
+        st = sb_run_path(t->options->out, SB_RUN_MODEL, path);
     if (st == SB_OK)
         st = sb_model_write(&m, path);
     sb_model_fini(&m);
@@ -255,7 +255,7 @@ static json_t *figures_json(const struct sb_figures *f)
 
 sb_status sb_trainer_write_results(struct sb_trainer *t, const struct sb_run_result *r)
 {
-    char path[SB_RUN_PATH], *text = NULL;
+    char path[SB_PATH_BYTES], *text = NULL;
     if (!sb_together_writes(t))
         return SB_OK;
     json_t *members = json_array();
@@ -277,7 +277,7 @@ sb_status sb_trainer_write_results(struct sb_trainer *t, const struct sb_run_res
         "epochs", (json_int_t)(t->schedule.total_epochs - t->at.skipped), "ece_bins",
         (json_int_t)t->config->eval.bins);
     json_t *data = NULL;
-    sb_status st = j ? sb_run_path(t->options->out, "results.json", path)
+    sb_status st = j ? sb_run_path(t->options->out, SB_RUN_RESULTS, path)
                      : sb_fail(SB_ENOMEM, "no memory for results.json");
     if (st == SB_OK)
         st = sb_trainer_data(t, &data);

@@ -44,15 +44,9 @@ static sb_status no_memory(void)
 static sb_status add_names(json_t *then, const char *key, const char *const *name,
                            uint32_t n)
 {
-    json_t *names = name ? json_array() : NULL;
-    if (!name)
-        return SB_OK;
-    for (uint32_t k = 0; names && k < n; k++)
-        if (json_array_append_new(names, json_string(name[k])) != 0) {
-            json_decref(names);
-            return no_memory();
-        }
-    return json_object_set_new(then, key, names) == 0 ? SB_OK : no_memory();
+    return !name || json_object_set_new(then, key, sb_json_texts(name, n)) == 0
+               ? SB_OK
+               : no_memory();
 }
 
 /* What a model says of its data, in all its keys; without the key "data" that is what its

@@ -10,9 +10,9 @@ enum { SB_MEASURE_STEPS = 4 }; /* of one measurement, the first of which is not 
 
 struct sb_measured {
     double image; /* seconds a training image took, in the fastest step: what others do on
-                     the machine only adds to it; NAN: unknown */
+                   * the machine only adds to it; NAN: unknown */
     double busy;  /* share of the time that this thread waited for a processor because
-                     others had it; 0 where the system does not tell */
+                   * others had it; 0 where the system does not tell */
 };
 
 /* The network becomes a fresh one of that support. What a cut by magnitude will leave is not

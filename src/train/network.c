@@ -31,7 +31,7 @@ static sb_status share_out(const struct sb_trainer *t, const struct sb_arch *a,
         st = sb_fail(SB_ENOMEM, "no memory to plan %u layers", a->weights);
         goto done;
     }
-    sb_arch_shapes(a, shape);
+    sb_arch_weight_shapes(a, shape);
     double density = support == SB_STAGE_DENSE ? 1.0 : 1.0 - m->sparsity;
     st = m->allocation == SB_CONFIG_ERK
              ? sb_topology_erk(shape, a->weights, density, plan)
@@ -47,13 +47,7 @@ done:
 /* The architecture that is trained. */
 static sb_status build_arch(const struct sb_trainer *t, struct sb_arch *out)
 {
-    const struct sb_dataset *d = &t->source.train;
-    struct sb_form_shape shape = {t->config->model.arch,
-                                  t->source.normal.channels,
-                                  d->height,
-                                  d->width,
-                                  sb_source_outputs(&t->source, t->config),
-                                  sb_source_likelihood(&t->source, t->config)};
+    struct sb_arch_shape shape = sb_source_shape(&t->source, t->config);
     return sb_form_build(&t->form, &shape, SB_FORM_TRAINED, out);
 }
 

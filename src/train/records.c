@@ -24,14 +24,15 @@
 /* ---- lines --------------------------------------------------------------------------- */
 
 /* Takes line, which may be NULL: no memory. */
-static sb_status append(const struct sb_trainer *t, const char *name, json_t *line,
+static sb_status append(const struct sb_trainer *t, enum sb_run_file file, json_t *line,
                         uint64_t *bytes)
 {
-    char path[SB_RUN_PATH], *text = NULL;
-    sb_status st = line ? sb_json_write(line, false, &text)
-                        : sb_fail(SB_ENOMEM, "no memory for a line of %s", name);
+    char path[SB_PATH_BYTES], *text = NULL;
+    sb_status st =
+        line ? sb_json_write(line, false, &text)
+             : sb_fail(SB_ENOMEM, "no memory for a line of %s", sb_run_file_name(file));
     if (st == SB_OK)
-        st = sb_run_path(t->options->out, name, path);
+        st = sb_run_path(t->options->out, file, path);
     if (st == SB_OK)
         st = sb_file_append_line(path, text);
     if (st == SB_OK)
@@ -75,7 +76,7 @@ sb_status sb_trainer_log_validation(struct sb_trainer *t, const struct sb_figure
         json_decref(j);
         j = NULL;
     }
-    return append(t, "metrics.jsonl", j, &t->at.metrics_bytes);
+    return append(t, SB_RUN_METRICS, j, &t->at.metrics_bytes);
 }
 
 /* Of the step that was just done. */
@@ -91,7 +92,7 @@ sb_status sb_trainer_log_update(struct sb_trainer *t, double rate)
                   (json_int_t)t->at.epoch + 1, "step", (json_int_t)t->at.step, "rate",
                   sb_json_real(rate), "moved", (json_int_t)(g->dropped - g->returned),
                   "returned", (json_int_t)g->returned);
-    return append(t, "updates.jsonl", j, &t->at.updates_bytes);
+    return append(t, SB_RUN_UPDATES, j, &t->at.updates_bytes);
 }
 
 /* ---- the trajectory ------------------------------------------------------------------ */
@@ -100,8 +101,8 @@ enum { IMAGES = 1000 };
 
 static sb_status append_bytes(struct sb_trainer *t, const void *data, size_t size)
 {
-    char path[SB_RUN_PATH];
-    sb_status st = sb_run_path(t->options->out, "trajectory.npy", path);
+    char path[SB_PATH_BYTES];
+    sb_status st = sb_run_path(t->options->out, SB_RUN_TRAJECTORY, path);
     if (st == SB_OK && sb_together_writes(t))
         st = sb_file_append(path, data, size);
     if (st == SB_OK)

@@ -15,29 +15,24 @@
 #include "base/mem.h"
 #include "train/state.h"
 
-enum { RECORDS = 3 };
+static const enum sb_run_file records[] = {SB_RUN_METRICS, SB_RUN_UPDATES,
+                                           SB_RUN_TRAJECTORY};
+enum { RECORDS = sizeof records / sizeof *records };
 
-struct record {
-    const char *name;
-    uint64_t *bytes; /* that the checkpoint counts */
-};
-
-static void list(struct sb_trainer *t, struct record out[RECORDS])
+/* The bytes of a record that the checkpoint counts. */
+static uint64_t *counted_bytes(struct sb_position *at, enum sb_run_file record)
 {
-    const struct record all[RECORDS] = {{"metrics.jsonl", &t->at.metrics_bytes},
-                                        {"updates.jsonl", &t->at.updates_bytes},
-                                        {"trajectory.npy", &t->at.trajectory_bytes}};
-    memcpy(out, all, sizeof all);
+    return record == SB_RUN_METRICS   ? &at->metrics_bytes
+           : record == SB_RUN_UPDATES ? &at->updates_bytes
+                                      : &at->trajectory_bytes;
 }
 
 sb_status sb_trainer_sync_records(const struct sb_trainer *t)
 {
-    static const char *const names[RECORDS] = {"metrics.jsonl", "updates.jsonl",
-                                               "trajectory.npy"};
     sb_status st = SB_OK;
     for (size_t i = 0; i < RECORDS && st == SB_OK; i++) {
-        char path[SB_RUN_PATH];
-        st = sb_run_path(t->options->out, names[i], path);
+        char path[SB_PATH_BYTES];
+        st = sb_run_path(t->options->out, records[i], path);
         if (st == SB_OK)
             st = sb_file_sync(path);
     }
@@ -56,11 +51,11 @@ static size_t whole_lines(const unsigned char *text, size_t size)
     return n;
 }
 
-static sb_status repair_lines(const struct sb_trainer *t, const struct record *r,
-                              const char *path)
+static sb_status repair_lines(const struct sb_trainer *t, const char *path,
+                              uint64_t *bytes)
 {
     struct sb_map m = {0};
-    uint64_t counted = *r->bytes;
+    uint64_t counted = *bytes;
     sb_status st = sb_file_exists(path) ? sb_map_open(&m, path) : SB_OK;
     if (st != SB_OK)
         return st;
@@ -74,7 +69,7 @@ static sb_status repair_lines(const struct sb_trainer *t, const struct record *r
         "%s was damaged: of %llu bytes that the checkpoint counts, %zu are whole "
         "lines; the others are lost, the model is not concerned",
         path, (unsigned long long)counted, whole);
-    *r->bytes = whole;
+    *bytes = whole;
     return sb_file_cut(path, whole);
 }
 
@@ -91,14 +86,14 @@ static sb_status pad(const char *path, uint64_t size, uint64_t want)
     return st;
 }
 
-static sb_status repair_trajectory(const struct sb_trainer *t, const struct record *r,
-                                   const char *path)
+static sb_status repair_trajectory(const struct sb_trainer *t, const char *path,
+                                   uint64_t counted)
 {
     struct stat info;
     unsigned char head[SB_NPY_HEAD];
     size_t head_size;
     uint32_t images = sb_trainer_trajectory_head(t, head, &head_size);
-    uint64_t counted = *r->bytes, row = 4 * (uint64_t)images * t->net.arch.classes;
+    uint64_t row = 4 * (uint64_t)images * t->net.arch.classes;
     uint64_t size = stat(path, &info) == 0 ? (uint64_t)info.st_size : 0;
     if (size >= counted)
         return sb_file_cut(path, counted);
@@ -116,16 +111,14 @@ static sb_status repair_trajectory(const struct sb_trainer *t, const struct reco
 
 sb_status sb_trainer_cut_records(struct sb_trainer *t)
 {
-    struct record record[RECORDS];
     sb_status st = SB_OK;
-    list(t, record);
     for (size_t i = 0; i < RECORDS && st == SB_OK; i++) {
-        char path[SB_RUN_PATH];
-        st = sb_run_path(t->options->out, record[i].name, path);
+        char path[SB_PATH_BYTES];
+        uint64_t *bytes = counted_bytes(&t->at, records[i]);
+        st = sb_run_path(t->options->out, records[i], path);
         if (st == SB_OK)
-            st = strcmp(record[i].name, "trajectory.npy") == 0
-                     ? repair_trajectory(t, &record[i], path)
-                     : repair_lines(t, &record[i], path);
+            st = records[i] == SB_RUN_TRAJECTORY ? repair_trajectory(t, path, *bytes)
+                                                 : repair_lines(t, path, bytes);
     }
     return st;
 }

@@ -7,14 +7,6 @@
 #include "base/file.h"
 #include "base/mem.h"
 
-sb_status sb_run_path(const char *run, const char *name, char out[SB_RUN_PATH])
-{
-    int n = snprintf(out, SB_RUN_PATH, "%s/%s", run, name);
-    if (n < 0 || n >= SB_RUN_PATH)
-        return sb_fail(SB_EARG, "the run directory's path is too long: %.60s...", run);
-    return SB_OK;
-}
-
 sb_status sb_results_open(const char *path, json_t **out)
 {
     struct sb_map map;

@@ -1,14 +1,9 @@
-/* results - files of a run directory, and its results.json read again. */
+/* results - the results.json of a run, read again. */
 #ifndef SB_TRAIN_RESULTS_H
 #define SB_TRAIN_RESULTS_H
 
 #include "base/json.h"
 #include "train/trainer.h"
-
-enum { SB_RUN_PATH = 4096 };
-
-/* out = the file `name` of a run directory. */
-sb_status sb_run_path(const char *run, const char *name, char out[SB_RUN_PATH]);
 
 /* Parses path, an object; NULL and SB_OK if there is no such file. The caller owns *out. */
 sb_status sb_results_open(const char *path, json_t **out);

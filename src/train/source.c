@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/path.h"
 #include "data/columns.h"
 #include "files/image.h"
 #include "readers/readers.h"
@@ -60,7 +61,7 @@ static sb_status open_train(struct sb_source *s, const struct sb_config *c,
     struct sb_open_options o = sb_source_options(c, SB_SPLIT_TRAIN);
     (void)sb_image_size(c->data.size, &o.height, &o.width); /* checked with the recipe */
     sb_status st = sb_dataset_open_with(&s->train, path, &o);
-    if (st == SB_OK && !sb_dataset_answered(&s->train))
+    if (st == SB_OK && !sb_dataset_labelled(&s->train))
         st = sb_fail(SB_EARG, "%s has no labels to train on", path);
     if (st == SB_OK && c->data.task == SB_CONFIG_REGRESSION && !s->train.targets)
         st = sb_fail(
@@ -86,7 +87,7 @@ static sb_status open_train(struct sb_source *s, const struct sb_config *c,
 static sb_status open_test(struct sb_source *s, const struct sb_config *c,
                            const char *train)
 {
-    char path[4096];
+    char path[SB_PATH_BYTES];
     struct sb_open_options o = sb_source_options(c, SB_SPLIT_TEST);
     o.like = &s->train;
     bool named = c->data.test[0] != '\0';
@@ -101,7 +102,7 @@ static sb_status open_test(struct sb_source *s, const struct sb_config *c,
                        "out, and data.test_share of it is kept for the test",
                        c->data.test);
     st = sb_dataset_open_with(&s->test, named ? path : train, &o);
-    if (st == SB_OK && !sb_dataset_answered(&s->test))
+    if (st == SB_OK && !sb_dataset_labelled(&s->test))
         st = sb_fail(SB_EARG, "%s has no labels to be tested with", s->test.path);
     if (st == SB_OK)
         st = sb_dataset_match(&s->train, &s->test);
@@ -112,7 +113,7 @@ static sb_status open_test(struct sb_source *s, const struct sb_config *c,
 static sb_status open_sets(struct sb_source *s, const struct sb_env *env,
                            const struct sb_config *c)
 {
-    char found[4096];
+    char found[SB_PATH_BYTES];
     const char *path = c->data.set_path ? c->data.set_path : found;
     sb_status st =
         c->data.set_path ? SB_OK : sb_source_find(c, c->data.set, found, sizeof found);
@@ -268,11 +269,18 @@ enum sb_likelihood_kind sb_source_likelihood(const struct sb_source *s,
                                                       : SB_LIKELIHOOD_GAUSS_PER_EXAMPLE;
 }
 
-uint32_t sb_source_outputs(const struct sb_source *s, const struct sb_config *c)
+struct sb_arch_shape sb_source_shape(const struct sb_source *s, const struct sb_config *c)
 {
     const struct sb_dataset *d = &s->train;
-    return (d->targets ? d->target_count : d->classes) *
-           sb_likelihood_row(sb_source_likelihood(s, c))->outputs;
+    enum sb_likelihood_kind likelihood = sb_source_likelihood(s, c);
+    uint32_t predicted = d->targets ? d->target_count : d->classes;
+    return (struct sb_arch_shape){.name = c->model.arch,
+                                  .channels = s->normal.channels,
+                                  .height = d->height,
+                                  .width = d->width,
+                                  .classes =
+                                      predicted * sb_likelihood_row(likelihood)->outputs,
+                                  .likelihood = likelihood};
 }
 
 sb_status sb_source_open(struct sb_source *s, const struct sb_env *env,

@@ -20,22 +20,22 @@ struct sb_source {
     struct sb_dataset train, test;
     struct sb_indices part; /* of train: what is trained on, what validates */
     uint32_t *test_index;   /* [tests] of train, which has no test part of its own; owned;
-                               NULL: all of test */
+                             * NULL: all of test */
     uint32_t tests;
     uint32_t *calibration; /* [calibrations] of train: chooses nothing, see
-                              figures/conformal.h; owned */
+                            * figures/conformal.h; owned */
     uint32_t calibrations; /* 0: none */
-    uint32_t
-        *rest; /* [rests] owned: of train, what is not kept for the test; NULL: all */
+    /* [rests] owned: of train, what is not kept for the test; NULL: all */
+    uint32_t *rest;
     uint32_t rests;
     bool whole;    /* the test examples, if there are any, are some of train's */
     float *weight; /* [train.n] owned: what a row's loss is multiplied with, 1 in the mean
-                      over the training part; NULL: with nothing */
+                    * over the training part; NULL: with nothing */
     struct sb_normalise normal;
     struct sb_target_scale scale; /* of continuous outcomes; count 0: classes */
     struct sb_augment augment;    /* of training batches */
-    struct sb_batch_source
-        train_clean; /* views for prediction, without augmentation ... */
+    /* views for prediction, without augmentation ... */
+    struct sb_batch_source train_clean;
     struct sb_batch_source test_clean;
     struct sb_batch_source validation; /* ... but for the recipe that wants it */
 };
@@ -47,10 +47,11 @@ sb_status sb_source_find(const struct sb_config *c, const char *name, char *path
 /* How the recipe says that tables are read. */
 struct sb_open_options sb_source_options(const struct sb_config *c, enum sb_split split);
 
-/* What its outcomes are to a network, which has so many outputs. */
+/* What its outcomes are to a network, and the plain network that the recipe trains. */
 enum sb_likelihood_kind sb_source_likelihood(const struct sb_source *s,
                                              const struct sb_config *c);
-uint32_t sb_source_outputs(const struct sb_source *s, const struct sb_config *c);
+struct sb_arch_shape sb_source_shape(const struct sb_source *s,
+                                     const struct sb_config *c);
 
 /* Of sb_source_open: splits what is not kept for the test, rest[n] of train (NULL: all). */
 sb_status sb_source_split(struct sb_source *s, const struct sb_config *c,

@@ -38,7 +38,7 @@ enum sb_stage_leaves {
     SB_STAGE_NOTHING,
     SB_STAGE_MEMBER, /* its best epoch, of those that may be chosen */
     SB_STAGE_KEPT /* for others to rewind to: its weights after keep_epoch epochs, on the
-                      * support that one cut through its last weights leaves */
+                   * support that one cut through its last weights leaves */
 };
 
 /* Which weights exist. */
@@ -82,12 +82,11 @@ struct sb_schedule {
     uint64_t run_steps;   /* of one run */
     uint64_t epoch_steps; /* ceil(images / batch): the last, smaller batch counts */
     uint64_t total_epochs, total_steps;
-    uint32_t
-        dense_epochs;   /* exploration and one exploitation: the epochs of the one dense
-                            * network that costs are a multiple of; milestones are shares
-                            * of as many */
+    /* exploration and one exploitation: the epochs of the one dense network that costs
+     * are a multiple of; milestones are shares of as many */
+    uint32_t dense_epochs;
     uint32_t trainings; /* how often a curve of the learning rate is begun anew: what the
-                            * paper counts as training runs */
+                         * paper counts as training runs */
 };
 
 /* images: the size of the training part, at least 1. The caller calls sb_schedule_fini, also

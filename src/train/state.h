@@ -9,6 +9,7 @@
 #include "forms/form.h"
 #include "model/checkpoint.h"
 #include "model/model.h"
+#include "model/run_files.h"
 #include "nn/net.h"
 #include "predict/sampling.h"
 #include "train/rates.h"
@@ -62,7 +63,7 @@ struct sb_trainer {
     struct sb_trained now; /* memory to judge the network as it is */
     struct sb_position at;
     float *score; /* [targets, or 1][calibrations] owned: of the finished ensemble on its
-                     calibration part; NULL: not yet, or none */
+                   * calibration part; NULL: not yet, or none */
     struct sb_far far;   /* where its training rows are to the finished ensemble ... */
     float *far_number;   /* owned: ... and the numbers of it; NULL: not yet */
     json_t *identity;    /* owned: what the data is (data/identity.h) ... */
@@ -156,9 +157,6 @@ sb_status sb_trainer_calibrate(struct sb_trainer *t);
 
 /* Where training rows are to the finished ensemble (far.c): models made afterwards know it. */
 sb_status sb_trainer_locate(struct sb_trainer *t);
-
-/* How a finished ensemble is used, by the recipe. */
-struct sb_sampling sb_trainer_sampling(const struct sb_trainer *t);
 
 /* Members and ensemble on the test set. */
 sb_status sb_trainer_test(struct sb_trainer *t, struct sb_run_result *out);

@@ -42,8 +42,8 @@ void sb_growth_fini(struct sb_growth *g);
 /* Sums of zeros, unless there are some. */
 sb_status sb_growth_start(struct sb_growth *g, const struct sb_net *n);
 
-/* One training batch; *loss is the mean of -log p(truth), summed over heads. SB_ENUMERIC if that is not finite,
- * before any parameter is touched. Only an update allocates. */
+/* One training batch; *loss is the mean of -log p(truth), summed over heads. SB_ENUMERIC
+ * if that is not finite, before any parameter is touched. Only an update allocates. */
 sb_status sb_train_step(const struct sb_env *env, struct sb_net *n,
                         const struct sb_act *x, const struct sb_truth *truth,
                         const struct sb_step_options *o, struct sb_growth *growth,

@@ -80,8 +80,8 @@ static sb_status merge_member(struct merge *g, const char *directory, uint32_t *
 {
     struct sb_trainer *t = g->trainer;
     struct sb_model m = {0};
-    char path[SB_RUN_PATH];
-    sb_status st = sb_run_path(directory, "model.safetensors", path);
+    char path[SB_PATH_BYTES];
+    sb_status st = sb_run_path(directory, SB_RUN_MODEL, path);
     if (st == SB_OK && !sb_file_exists(path))
         st = sb_fail(SB_EIO,
                      "%s has no model.safetensors: its training is not finished; "
@@ -111,8 +111,8 @@ static sb_status merge_member(struct merge *g, const char *directory, uint32_t *
 static sb_status add_costs(struct sb_trainer *t, const char *directory)
 {
     struct sb_run_result r;
-    char path[SB_RUN_PATH];
-    sb_status st = sb_run_path(directory, "results.json", path);
+    char path[SB_PATH_BYTES];
+    sb_status st = sb_run_path(directory, SB_RUN_RESULTS, path);
     if (st == SB_OK)
         st = sb_results_read(path, &r);
     if (st != SB_OK)
@@ -155,14 +155,14 @@ static bool repeats(const struct merge *g, const char *path, const char *line,
 }
 
 /* Adds a task's lines to the run's, those that are whole. */
-static sb_status copy_lines(struct merge *g, const char *directory, const char *name,
+static sb_status copy_lines(struct merge *g, const char *directory, enum sb_run_file file,
                             bool *dense)
 {
-    char from[SB_RUN_PATH], to[SB_RUN_PATH];
+    char from[SB_PATH_BYTES], to[SB_PATH_BYTES];
     struct sb_map m = {0};
-    sb_status st = sb_run_path(directory, name, from);
+    sb_status st = sb_run_path(directory, file, from);
     if (st == SB_OK)
-        st = sb_run_path(g->trainer->options->out, name, to);
+        st = sb_run_path(g->trainer->options->out, file, to);
     if (st != SB_OK || !sb_file_exists(from))
         return st;
     st = sb_map_open(&m, from);
@@ -188,9 +188,9 @@ static sb_status copy_records(struct merge *g)
     sb_status st = SB_OK;
     for (uint32_t k = 0; st == SB_OK && k < g->trainer->config->method.members; k++) {
         bool dense = false;
-        st = copy_lines(g, g->of[k], "metrics.jsonl", &dense);
+        st = copy_lines(g, g->of[k], SB_RUN_METRICS, &dense);
         if (st == SB_OK)
-            st = copy_lines(g, g->of[k], "updates.jsonl", &dense);
+            st = copy_lines(g, g->of[k], SB_RUN_UPDATES, &dense);
         g->has_dense = g->has_dense || dense;
     }
     if (st == SB_OK && g->trainer->config->train.trajectory)

@@ -454,10 +454,9 @@ double sb_trainer_flops(const struct sb_net *n, double rows)
 
 sb_status sb_trainer_dense_run(const struct sb_trainer *t, double *flops)
 {
-    const struct sb_dataset *d = &t->source.train;
     struct sb_arch a;
-    sb_status st = sb_arch_init(&a, t->config->model.arch, d->channels, d->height,
-                                d->width, sb_source_outputs(&t->source, t->config));
+    struct sb_arch_shape shape = sb_source_shape(&t->source, t->config);
+    sb_status st = sb_arch_init(&a, &shape);
     double rows = (double)t->schedule.dense_epochs * t->source.part.train_count;
     *flops = st == SB_OK ? 2.0 * sb_arch_macs(&a) * 3.0 * rows : 0.0;
     sb_arch_fini(&a);

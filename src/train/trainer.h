@@ -1,17 +1,8 @@
 /* trainer - a run from its recipe to its members, stage by stage.
  *
- * The run directory holds everything:
- *
- *     recipe.ini                  the resolved recipe
- *     metrics.jsonl               one object a validation
- *     updates.jsonl               one object an update of the support
- *     trajectory.npy              predictions after each epoch, where train.trajectory
- *     checkpoint-*.safetensors    where a stopped run goes on, the last two
- *     model.safetensors           the members
- *     results.json                figures on the test set
- *
- * A run is a function of its recipe alone: thread count, kernels, interruptions and how many
- * processes share it (env->comm; together.h, apart.c) do not change a bit of the model.
+ * All of it is in the run directory (model/run_files.h). A run is a function of its recipe
+ * alone: thread count, kernels, interruptions and how many processes share it (env->comm;
+ * together.h, apart.c) do not change a bit of the model.
  */
 #ifndef SB_TRAIN_TRAINER_H
 #define SB_TRAIN_TRAINER_H
@@ -34,11 +25,11 @@ struct sb_run_options {
     struct sb_progress *progress; /* may be NULL */
     bool one_member; /* train `member` alone, where members are trained apart (task.c) */
     uint32_t member; /* from 0 */
-    const char
-        *dense_from;     /* of ltr's: the run that has its dense stage; NULL: train it */
+    /* of ltr's: the run that has its dense stage; NULL: train it */
+    const char *dense_from;
     const char *version; /* of the library, which processes compare */
     bool apart; /* of a merge: of tasks that this very run began, by processes that
-                               share no batches; it may be repeated (apart.c) */
+                 * share no batches; it may be repeated (apart.c) */
     struct sb_pulse *pulse; /* of a task of such a run; NULL: none */
 };
 

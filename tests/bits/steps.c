@@ -32,11 +32,11 @@ static const struct network networks[] = {
 static sb_status start(struct sb_net *net, const struct network *w,
                        const struct sb_env *env)
 {
-    struct sb_net_options o = {.arch = w->arch,
-                               .channels = w->channels,
-                               .height = w->side,
-                               .width = w->side,
-                               .classes = CLASSES,
+    struct sb_net_options o = {.shape.name = w->arch,
+                               .shape.channels = w->channels,
+                               .shape.height = w->side,
+                               .shape.width = w->side,
+                               .shape.classes = CLASSES,
                                .lanes = env->kernels->lanes,
                                .max_batch = BATCH,
                                .threads = env->threads,

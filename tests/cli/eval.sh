@@ -188,8 +188,8 @@ cp "$dir/run/results.json" "$dir/before.json"
 mkdir "$dir/empty" "$dir/begun"
 cp "$dir/run/recipe.ini" "$dir/begun"
 exits=1
-refused 'not the directory of a run' eval "$dir/empty"
-refused 'no member is finished; go on with .*--resume' eval "$dir/begun"
+refused 'is no run directory, it has no recipe.ini' eval "$dir/empty"
+refused 'has no model.safetensors: its training has not ended; go on with: .*--resume' eval "$dir/begun"
 refused 'no file of a corruption' eval "$dir/run" --corrupt "$dir/empty"
 exits=2
 refused 'want NAME=PATH' eval "$dir/run" --ood "=$dir/mnist"

@@ -18,7 +18,7 @@ static void show(void *context, enum sb_log_level level, const char *line)
 
 int main(int argc, char **argv)
 {
-    char path[SB_FETCH_PATH];
+    char path[SB_PATH_BYTES];
     bool there;
     struct sb_log log = {.level = SB_LOG_INFO, .write = show};
     if (argc < FIRST_FILE + WORDS || argc > FIRST_FILE + WORDS * SB_CATALOGUE_FILES)

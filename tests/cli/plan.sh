@@ -41,6 +41,15 @@ for row in '1  *64' '2  *32' '4  *16' '16  *4'; do
 done
 tail -1 out | grep -q '^computed from steps measured here' || fault 'no word of what it is'
 
+# One dense network costs one dense run, whatever becomes of the columns.
+awk -F, 'BEGIN { print "long,wide,colour,kind" }
+         { print $1 "," $2 "," (NR % 3 ? "red" : "blue") "," $5 }' iris.csv >colours.csv
+for method in dnn bnn; do
+    "$sebays" plan colours.csv --quiet --set method.name=$method >out 2>err ||
+        fault "plan $method: $(cat err)"
+    grep -q '^cost  *1.00 of one dense run' out || fault "$method: $(grep '^cost' out)"
+done
+
 # A machine that others use, and a run of days.
 if command -v taskset >/dev/null && [ -d /usr/share/datasets/fashion-mnist ]; then
     cpu=$(taskset -cp $$ | sed 's/.*: //; s/[,-].*//')

@@ -243,10 +243,12 @@ for out in flowers.csv ./by-another-name.csv; do
     refused 2 "sebays predict: --out $out would replace what is predicted from; give the predictions another name" \
         predict flowers --input flowers.csv --out $out
 done
-for out in flowers/model.safetensors flowers/recipe.ini; do
+: >flowers/trajectory.npy # of a run that records one
+for out in flowers/model.safetensors flowers/recipe.ini flowers/trajectory.npy; do
     refused 2 "sebays predict: --out $out would replace a file of the model's run; give the predictions another name" \
         predict flowers --input flowers.csv --out $out
 done
+rm flowers/trajectory.npy
 predict again.csv --input flowers.csv
 same again.csv all.csv 'a refused prediction changed something'
 

@@ -35,7 +35,7 @@ static sb_status push_copy(struct sb_arch *out, const struct sb_arch *plain, uin
     return st;
 }
 
-static sb_status build(const struct sb_form_spec *s, const struct sb_form_shape *shape,
+static sb_status build(const struct sb_form_spec *s, const struct sb_arch_shape *shape,
                        enum sb_form_role role, struct sb_arch *out)
 {
     struct sb_arch plain = {0};
@@ -86,7 +86,7 @@ const struct sb_form sb_form_copies = {
 
 enum { MEMBERS = 3, BATCH = 5, CLASSES = 4, LANES = 8 };
 
-static const struct sb_form_shape shape = {
+static const struct sb_arch_shape shape = {
     "resnet-8", 2, 8, 8, CLASSES, SB_LIKELIHOOD_CATEGORICAL};
 static const struct sb_form_spec spec = {.members = MEMBERS};
 static const struct sb_pass means = {.training = false};

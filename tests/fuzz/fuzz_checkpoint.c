@@ -4,7 +4,7 @@
  * it has none. */
 #include "fuzz_file.h"
 #include "kernels/kernels.h"
-#include "model/checkpoint_file.h"
+#include "model/checkpoint.h"
 #include "model/fields.h"
 
 enum { ROOM = 2, SUMS = 3 };
@@ -27,14 +27,14 @@ struct run {
 static sb_status plan_net(struct run *r, const uint32_t *active)
 {
     static const uint32_t two[] = {2, 2};
-    const struct sb_net_options o = {.arch = "mlp-2",
-                                     .channels = 2,
-                                     .height = 1,
-                                     .width = 1,
-                                     .classes = 2,
-                                     .likelihood = r->kind == 2
-                                                       ? SB_LIKELIHOOD_GAUSS_SHARED
-                                                       : SB_LIKELIHOOD_CATEGORICAL,
+    const struct sb_net_options o = {.shape.name = "mlp-2",
+                                     .shape.channels = 2,
+                                     .shape.height = 1,
+                                     .shape.width = 1,
+                                     .shape.classes = 2,
+                                     .shape.likelihood = r->kind == 2
+                                                             ? SB_LIKELIHOOD_GAUSS_SHARED
+                                                             : SB_LIKELIHOOD_CATEGORICAL,
                                      .lanes = 8,
                                      .max_batch = 8,
                                      .threads = 1,

@@ -100,7 +100,7 @@ static bool has_rho(struct golden_case *c, const struct sb_arch *a)
     return golden_input_optional(c, join(name, "", a->node[i].name, "rho"));
 }
 
-static bool plan_net(struct net_case *k, const struct sb_form_shape *shape)
+static bool plan_net(struct net_case *k, const struct sb_arch_shape *shape)
 {
     struct golden_case *c = k->c;
     struct sb_arch a;
@@ -162,7 +162,7 @@ static bool init_net(struct net_case *k, const char *x_name)
     }
     k->examples = (uint32_t)x->shape[0];
     k->channels = (uint32_t)x->shape[1];
-    struct sb_form_shape shape = {arch,
+    struct sb_arch_shape shape = {arch,
                                   k->channels,
                                   x->ndim == 4 ? (uint32_t)x->shape[2] : 1,
                                   x->ndim == 4 ? (uint32_t)x->shape[3] : 1,

@@ -1,4 +1,4 @@
-/* info, convert, and the text they are written with. */
+/* data/info, data/convert, and the text they are written with. */
 #include "data_fixture.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* png_write, sheet, font: what is drawn is read back with libpng. */
+/* files/png_write, data/sheet, files/font: what is drawn is read back with libpng. */
 #include "data_fixture.h"
 
 #include "data/sheet.h"

@@ -110,7 +110,7 @@ static void columns_remember_targets(void **state)
     assert_string_equal(text, "{\"columns\":[{\"target\":1},0,{\"target\":0}],\"header\":"
                               "true,\"label\":3,\"names\":[\"y1\",\"a\",\"y2\"]}");
     assert_int_equal(sb_columns_read(&again, "text", text), SB_OK);
-    assert_true(again->targets == 2 && sb_columns_answers(again) == 2);
+    assert_true(again->targets == 2 && sb_columns_responses(again) == 2);
     assert_int_equal(sb_columns_write(again, &second), SB_OK);
     assert_string_equal(text, second);
     sb_columns_free(again);

@@ -54,7 +54,7 @@ static sb_status add_member(struct world *w, uint64_t seed)
     return st;
 }
 
-static void init(struct world *w, enum sb_config_sampling sampling, uint32_t draws)
+static void init(struct world *w, enum sb_sample_kind sampling, uint32_t draws)
 {
     static const float mean[] = {0.4f, 0.5f, 0.45f}, sd[] = {0.2f, 0.25f, 0.3f};
     const struct sb_model_info info = {.arch = "resnet-8",
@@ -123,7 +123,7 @@ static void attacks_hurt_within_bounds(void **state)
     (void)state;
     static struct world w;
     static float fgsm[N * SIZE], pgd[N * SIZE], again[N * SIZE];
-    init(&w, SB_CONFIG_DRAW, 1);
+    init(&w, SB_SAMPLE_DRAW, 1);
     for (uint32_t m = 0; m < 2; m++) {
         double clean = loss_of(&w, w.pixel, m), one = attacked(&w, "fgsm", m, fgsm);
         double many = attacked(&w, "pgd-20", m, pgd);
@@ -151,7 +151,7 @@ static void fgsm_follows_the_gradient(void **state)
     static float fgsm[N * SIZE], x[N * SIZE];
     double slope[SIZE], largest = 0;
     size_t clear = 0;
-    init(&w, SB_CONFIG_MEAN, 1);
+    init(&w, SB_SAMPLE_MEAN, 1);
     attacked(&w, "fgsm", 1, fgsm);
     memcpy(x, w.pixel, sizeof x);
     for (size_t i = 0; i < SIZE; i += EVERY) {
@@ -178,8 +178,8 @@ static void ways_of_sampling(void **state)
     (void)state;
     static struct world w;
     double loss[4];
-    const enum sb_config_sampling way[] = {SB_CONFIG_DRAW, SB_CONFIG_DRAWS,
-                                           SB_CONFIG_MEAN, SB_CONFIG_ACTIVATION_NOISE};
+    const enum sb_sample_kind way[] = {SB_SAMPLE_DRAW, SB_SAMPLE_DRAWS, SB_SAMPLE_MEAN,
+                                       SB_SAMPLE_NOISE};
     for (int i = 0; i < 4; i++) {
         init(&w, way[i], 3);
         loss[i] = loss_of(&w, w.pixel, 0);
@@ -204,7 +204,7 @@ static void what_cannot_be(void **state)
             "there is no attack 'pgd-0'; want fgsm, pgd or pgd-STEPS");
     refused(sb_attack_parse(&a, "pgd-9999999999999"), SB_EARG,
             "there is no attack 'pgd-9999999999999'; want fgsm, pgd or pgd-STEPS");
-    init(&w, SB_CONFIG_DRAW, 1);
+    init(&w, SB_SAMPLE_DRAW, 1);
     refused(sb_ensemble_check(&w.ensemble, &grey), SB_EARG,
             "set: examples are 1 x 8 x 8, the model takes 3 x 8 x 8");
     refused(sb_ensemble_check(&w.ensemble, &none), SB_EARG,
@@ -216,10 +216,10 @@ static void allocation_failures_are_survived(void **state)
 {
     (void)state;
     static struct world w;
-    const struct sb_config_eval how = {.sampling = SB_CONFIG_DRAW};
+    const struct sb_config_eval how = {.sampling = SB_SAMPLE_DRAW};
     struct sb_ensemble e;
     struct sb_attack a;
-    init(&w, SB_CONFIG_DRAW, 1);
+    init(&w, SB_SAMPLE_DRAW, 1);
     size_t live = sb_mem_live();
     sb_status st = SB_ENOMEM;
     long n = 0;

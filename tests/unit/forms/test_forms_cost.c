@@ -30,7 +30,7 @@ static double macs(const struct sb_arch *a, const struct sb_allocation *plan)
 
 static double cost(enum sb_form_kind kind, uint32_t members)
 {
-    const struct sb_form_shape shape = {"wrn-28-10", 3,  32,
+    const struct sb_arch_shape shape = {"wrn-28-10", 3,  32,
                                         32,          10, SB_LIKELIHOOD_CATEGORICAL};
     struct sb_form_spec s = {
         .kind = kind, .members = members, .rate = 0.1f, .repetitions = 4};
@@ -66,8 +66,10 @@ static void sparse_networks_do_too(void **state)
     struct sb_arch a;
     struct sb_weight_shape shape[LAYERS];
     struct sb_allocation plan[LAYERS];
-    assert_int_equal(sb_arch_init(&a, "wrn-28-10", 3, 32, 32, 10), SB_OK);
-    sb_arch_shapes(&a, shape);
+    const struct sb_arch_shape wide = {"wrn-28-10", 3,  32,
+                                       32,          10, SB_LIKELIHOOD_CATEGORICAL};
+    assert_int_equal(sb_arch_init(&a, &wide), SB_OK);
+    sb_arch_weight_shapes(&a, shape);
     double dense = macs(&a, NULL);
     assert_int_equal(sb_topology_erk(shape, a.weights, 0.2, plan), SB_OK);
     about(3 * macs(&a, plan) / dense, 1.02);

@@ -23,7 +23,7 @@ struct training {
 static void plan(struct sb_net *net, const struct training *t, const struct sb_env *env)
 {
     struct sb_form_spec s = forms_spec(t->c);
-    struct sb_form_shape shape = forms_shape(t->c->arch);
+    struct sb_arch_shape shape = forms_shape(t->c->arch);
     struct sb_arch a;
     struct sb_weight_shape weight[NETS_LAYERS];
     struct sb_allocation allocation[NETS_LAYERS];
@@ -36,7 +36,7 @@ static void plan(struct sb_net *net, const struct training *t, const struct sb_e
                                .group = t->group,
                                .active = active};
     assert_int_equal(sb_form_build(&s, &shape, SB_FORM_TRAINED, &a), SB_OK);
-    sb_arch_shapes(&a, weight);
+    sb_arch_weight_shapes(&a, weight);
     assert_int_equal(sb_topology_erk(weight, a.weights, t->density, allocation), SB_OK);
     for (uint32_t i = 0; i < a.weights; i++)
         active[i] = allocation[i].active;
@@ -48,7 +48,7 @@ static void plan(struct sb_net *net, const struct training *t, const struct sb_e
 static void train(struct sb_net *net, const struct training *t, const struct sb_env *env)
 {
     struct sb_form_spec s = forms_spec(t->c);
-    struct sb_form_shape shape = forms_shape(t->c->arch);
+    struct sb_arch_shape shape = forms_shape(t->c->arch);
     struct sb_feeder feeder;
     struct sb_growth growth = {0};
     struct sb_act x;

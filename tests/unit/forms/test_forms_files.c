@@ -290,7 +290,7 @@ static void what_cannot_be_is_refused(void **state)
 static sb_status use(const struct forms_case *c, const struct sb_trained *t)
 {
     struct sb_form_spec s = forms_spec(c);
-    struct sb_form_shape shape = forms_shape(c->arch);
+    struct sb_arch_shape shape = forms_shape(c->arch);
     struct sb_arch trained = {0}, plain = {0};
     struct sb_trained member = {0};
     struct sb_feeder feeder = {0};

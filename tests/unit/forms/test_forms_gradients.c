@@ -42,7 +42,7 @@ static void setup_init(struct setup *s, const struct forms_case *c, double densi
                        bool gauss)
 {
     struct sb_form_spec spec = forms_spec(c);
-    struct sb_form_shape shape = forms_shape(c->arch);
+    struct sb_arch_shape shape = forms_shape(c->arch);
     *s = (struct setup){.c = c};
     assert_int_equal(forms_net(&s->net, c, density, gauss, sb_form_rows(&spec, EXAMPLES)),
                      SB_OK);

@@ -56,7 +56,7 @@ static float *element(const struct sb_act *a, uint32_t row, uint32_t channel,
 static void make_model(struct setup *s)
 {
     static const float mean[] = {0, 0, 0}, sd[] = {1, 1, 1};
-    struct sb_form_shape shape = forms_shape(s->c->arch);
+    struct sb_arch_shape shape = forms_shape(s->c->arch);
     struct sb_model_info info = {.arch = s->c->arch,
                                  .method = "test",
                                  .recipe = "",
@@ -144,7 +144,7 @@ static void make_masks(struct setup *s, uint32_t pass, uint32_t rows)
 static void setup_init(struct setup *s, const struct forms_case *c, double density,
                        bool gauss)
 {
-    struct sb_form_shape shape = forms_shape(c->arch);
+    struct sb_arch_shape shape = forms_shape(c->arch);
     *s = (struct setup){.c = c, .spec = forms_spec(c), .gauss = gauss};
     bool copies = c->kind == SB_FORM_BATCH_ENSEMBLE || c->kind == SB_FORM_RANK_1;
     uint32_t rows = copies ? EXAMPLES * FORMS_MEMBERS : EXAMPLES;

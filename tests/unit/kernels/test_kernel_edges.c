@@ -261,23 +261,23 @@ static void fini_sparse(void *object)
     sb_sparse_fini(object);
 }
 
-struct fused_into {
+struct constructor {
     const char *name;
     size_t size;
     sb_status (*init)(void *object, const struct sb_conv *c);
     void (*fini)(void *object);
 };
 
-static const struct fused_into makers[] = {
+static const struct constructor constructors[] = {
     {"act", sizeof(struct sb_act), init_act, fini_act},
     {"corr forward", sizeof(struct sb_corr), init_forward, fini_corr},
     {"corr backward", sizeof(struct sb_corr), init_backward, fini_corr},
     {"sparse", sizeof(struct sb_sparse), init_sparse, fini_sparse},
 };
-enum { MAKERS = sizeof makers / sizeof *makers };
+enum { CONSTRUCTORS = sizeof constructors / sizeof *constructors };
 
 /* Allocations of an init that succeeds. */
-static size_t allocations(const struct fused_into *m, void *object,
+static size_t allocations(const struct constructor *m, void *object,
                           const struct sb_conv *c)
 {
     size_t before = sb_mem_count();
@@ -293,8 +293,8 @@ static void every_allocation_may_fail(void **state)
     struct sb_conv c;
     size_t live = sb_mem_live();
     assert_int_equal(sb_conv_init(&c, 5, 20, 3, 3, 2, 1, 7, 5), SB_OK);
-    for (int i = 0; i < MAKERS; i++) {
-        const struct fused_into *m = &makers[i];
+    for (int i = 0; i < CONSTRUCTORS; i++) {
+        const struct constructor *m = &constructors[i];
         void *object = malloc(m->size);
         sb_status st = SB_ENOMEM;
         long n = 0;
@@ -342,8 +342,8 @@ static void fini_takes_anything(void **state)
     struct sb_conv c;
     size_t live = sb_mem_live();
     assert_int_equal(sb_conv_init(&c, 5, 3, 1, 1, 1, 0, 2, 2), SB_OK);
-    for (int i = 0; i < MAKERS; i++) {
-        const struct fused_into *m = &makers[i];
+    for (int i = 0; i < CONSTRUCTORS; i++) {
+        const struct constructor *m = &constructors[i];
         void *object = calloc(1, m->size), *zero = calloc(1, m->size);
         assert_non_null(object);
         assert_non_null(zero);

@@ -16,7 +16,8 @@
 
 static void build(struct sb_arch *a, const char *name)
 {
-    assert_int_equal(sb_arch_init(a, name, 3, 8, 8, 10), SB_OK);
+    const struct sb_arch_shape shape = {name, 3, 8, 8, 10, SB_LIKELIHOOD_CATEGORICAL};
+    assert_int_equal(sb_arch_init(a, &shape), SB_OK);
     assert_int_equal(sb_arch_check(a), SB_OK);
 }
 
@@ -53,7 +54,9 @@ static void known_architectures_pass(void **state)
                                         "resnet-14", "wrn-10-1", "wrn-16-2"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         struct sb_arch a;
-        assert_int_equal(sb_arch_init(&a, names[i], 3, 32, 32, 10), SB_OK);
+        const struct sb_arch_shape shape = {names[i], 3,  32,
+                                            32,       10, SB_LIKELIHOOD_CATEGORICAL};
+        assert_int_equal(sb_arch_init(&a, &shape), SB_OK);
         assert_int_equal(sb_arch_check(&a), SB_OK);
         sb_arch_fini(&a);
     }

@@ -28,12 +28,12 @@ static void begin(struct fixture *f)
 {
     *f = (struct fixture){.env.threads = 1};
     assert_int_equal(sb_kernels_choose(NULL, &f->env.kernels), SB_OK);
-    struct sb_net_options o = {.arch = "mlp-9",
-                               .channels = 5,
-                               .height = 1,
-                               .width = 1,
-                               .classes = TARGETS,
-                               .likelihood = SB_LIKELIHOOD_GAUSS_SHARED,
+    struct sb_net_options o = {.shape.name = "mlp-9",
+                               .shape.channels = 5,
+                               .shape.height = 1,
+                               .shape.width = 1,
+                               .shape.classes = TARGETS,
+                               .shape.likelihood = SB_LIKELIHOOD_GAUSS_SHARED,
                                .lanes = f->env.kernels->lanes,
                                .max_batch = 4,
                                .threads = 1};

@@ -216,12 +216,13 @@ static void sums_go_over_shards(void **state)
 
 static sb_status make_net(struct sb_net *net, enum sb_likelihood_kind kind)
 {
-    struct sb_net_options o = {.arch = "mlp-9",
-                               .channels = 5,
-                               .height = 1,
-                               .width = 1,
-                               .classes = TARGETS * sb_likelihood_row(kind)->outputs,
-                               .likelihood = kind,
+    struct sb_net_options o = {.shape.name = "mlp-9",
+                               .shape.channels = 5,
+                               .shape.height = 1,
+                               .shape.width = 1,
+                               .shape.classes =
+                                   TARGETS * sb_likelihood_row(kind)->outputs,
+                               .shape.likelihood = kind,
                                .lanes = best()->lanes,
                                .max_batch = ROWS,
                                .threads = 1,
@@ -305,7 +306,8 @@ static void outputs_must_fit(void **state)
 {
     (void)state;
     struct sb_arch a;
-    assert_int_equal(sb_arch_init(&a, "mlp-4", 3, 1, 1, 1), SB_OK);
+    const struct sb_arch_shape shape = {"mlp-4", 3, 1, 1, 1, SB_LIKELIHOOD_GAUSS_SHARED};
+    assert_int_equal(sb_arch_init(&a, &shape), SB_OK);
     refused(sb_arch_set_likelihood(&a, SB_LIKELIHOOD_CATEGORICAL), SB_EARG,
             "a network with 1 outputs for 1 classes; want at least 2");
     refused(sb_arch_set_likelihood(&a, SB_LIKELIHOOD_GAUSS_PER_EXAMPLE), SB_EARG,

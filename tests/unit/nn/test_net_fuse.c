@@ -42,11 +42,11 @@ static void make(struct sb_net *net, const struct trial *t, double density,
                  uint32_t lanes, bool inference)
 {
     struct sb_net_options o = {
-        .arch = t->arch,
-        .channels = CHANNELS,
-        .height = t->height,
-        .width = t->width,
-        .classes = CLASSES,
+        .shape.name = t->arch,
+        .shape.channels = CHANNELS,
+        .shape.height = t->height,
+        .shape.width = t->width,
+        .shape.classes = CLASSES,
         .lanes = lanes,
         .max_batch = IMAGES,
         .threads = 2,

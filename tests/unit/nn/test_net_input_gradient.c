@@ -24,11 +24,11 @@ struct trial {
 
 static void init(struct trial *t, const char *arch, bool training)
 {
-    struct sb_net_options o = {.arch = arch,
-                               .channels = CHANNELS,
-                               .height = SIDE,
-                               .width = SIDE,
-                               .classes = 10,
+    struct sb_net_options o = {.shape.name = arch,
+                               .shape.channels = CHANNELS,
+                               .shape.height = SIDE,
+                               .shape.width = SIDE,
+                               .shape.classes = 10,
                                .max_batch = BATCH,
                                .threads = 1,
                                .input_gradient = true};

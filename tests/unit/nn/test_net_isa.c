@@ -35,11 +35,11 @@ static sb_status start(struct sb_net *net, const struct training *t,
                        const struct sb_env *env)
 {
     struct sb_net_options o = {
-        .arch = t->arch,
-        .channels = t->channels,
-        .height = t->size,
-        .width = t->size,
-        .classes = CLASSES,
+        .shape.name = t->arch,
+        .shape.channels = t->channels,
+        .shape.height = t->size,
+        .shape.width = t->size,
+        .shape.classes = CLASSES,
         .lanes = env->kernels->lanes,
         .max_batch = BATCH,
         .threads = env->threads,

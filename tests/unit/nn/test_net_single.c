@@ -33,11 +33,11 @@ static sb_status make(struct sb_net *net, const struct trial *t, uint32_t lanes,
                       bool single)
 {
     struct sb_net_options o = {
-        .arch = t->arch,
-        .channels = CHANNELS,
-        .height = t->height,
-        .width = t->width,
-        .classes = CLASSES,
+        .shape.name = t->arch,
+        .shape.channels = CHANNELS,
+        .shape.height = t->height,
+        .shape.width = t->width,
+        .shape.classes = CLASSES,
         .lanes = lanes,
         .max_batch = single ? 1 : IMAGES,
         .threads = 2,

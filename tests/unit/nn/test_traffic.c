@@ -15,11 +15,11 @@
 /* Images of 2 x 6 x 6, 3 classes. */
 static void plan(struct sb_net *n, const char *arch, bool gauss, const uint32_t *active)
 {
-    struct sb_net_options o = {.arch = arch,
-                               .channels = 2,
-                               .height = 6,
-                               .width = 6,
-                               .classes = 3,
+    struct sb_net_options o = {.shape.name = arch,
+                               .shape.channels = 2,
+                               .shape.height = 6,
+                               .shape.width = 6,
+                               .shape.classes = 3,
                                .lanes = 8,
                                .max_batch = 8,
                                .threads = 1,

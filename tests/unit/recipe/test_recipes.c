@@ -39,7 +39,9 @@ static void assert_arch(const struct sb_recipe *r)
     struct sb_arch a;
     bool grey = strcmp(r->config.data.set, "fashion-mnist") == 0;
     uint32_t side = grey ? 28 : 32, channels = grey ? 1 : 3;
-    sb_status st = sb_arch_init(&a, r->config.model.arch, channels, side, side, 10);
+    const struct sb_arch_shape shape = {
+        r->config.model.arch, channels, side, side, 10, SB_LIKELIHOOD_CATEGORICAL};
+    sb_status st = sb_arch_init(&a, &shape);
     sb_arch_fini(&a);
     assert_int_equal(st, SB_OK);
 }
@@ -99,7 +101,7 @@ static void the_reference_is_the_reference(void **state)
     assert_int_equal(r.config.train.batch, 128);
     assert_int_equal(r.config.data.augment, SB_CONFIG_AUGMENT_NONE);
     assert_true(r.config.data.validation == 0.1);
-    assert_int_equal(r.config.eval.sampling, SB_CONFIG_ACTIVATION_NOISE);
+    assert_int_equal(r.config.eval.sampling, SB_SAMPLE_NOISE);
 }
 
 /* docs/method.md 4's table; 0 where a point network has no prior. */

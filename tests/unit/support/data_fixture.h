@@ -1,4 +1,4 @@
-/* test_data_fixture - a scratch directory, and small data files made on the spot. */
+/* data_fixture - a scratch directory, and small data files made on the spot. */
 #ifndef SB_TESTS_DATA_FIXTURE_H
 #define SB_TESTS_DATA_FIXTURE_H
 

@@ -14,7 +14,7 @@ static inline sb_status form_models_make(const struct sb_env *env, struct sb_mod
                                          bool gauss, uint32_t networks)
 {
     static const float mean[] = {0, 0, 0}, sd[] = {1, 1, 1};
-    struct sb_form_shape shape = forms_shape(c->arch);
+    struct sb_arch_shape shape = forms_shape(c->arch);
     struct sb_model_info info = {.arch = c->arch,
                                  .method = "test",
                                  .recipe = "",

@@ -82,11 +82,11 @@ static inline struct sb_form_spec forms_spec(const struct forms_case *c)
     return s;
 }
 
-static inline struct sb_form_shape forms_shape(const char *arch)
+static inline struct sb_arch_shape forms_shape(const char *arch)
 {
-    struct sb_net_options o = nets_options(arch, false);
-    return (struct sb_form_shape){arch,    o.channels,    o.height,
-                                  o.width, FORMS_CLASSES, SB_LIKELIHOOD_CATEGORICAL};
+    struct sb_arch_shape shape = nets_options(arch, false).shape;
+    shape.classes = FORMS_CLASSES;
+    return shape;
 }
 
 /* The trained network of a form, planned for so many rows. */
@@ -94,7 +94,7 @@ static inline sb_status forms_net(struct sb_net *net, const struct forms_case *c
                                   double density, bool gauss, uint32_t rows)
 {
     struct sb_form_spec s = forms_spec(c);
-    struct sb_form_shape shape = forms_shape(c->arch);
+    struct sb_arch_shape shape = forms_shape(c->arch);
     struct sb_arch a;
     struct sb_weight_shape weight[NETS_LAYERS];
     struct sb_allocation allocation[NETS_LAYERS];
@@ -108,7 +108,7 @@ static inline sb_status forms_net(struct sb_net *net, const struct forms_case *c
     memset(net, 0, sizeof *net);
     sb_status st = sb_form_build(&s, &shape, SB_FORM_TRAINED, &a);
     if (st == SB_OK) {
-        sb_arch_shapes(&a, weight);
+        sb_arch_weight_shapes(&a, weight);
         st = sb_topology_erk(weight, a.weights, density, allocation);
     }
     for (uint32_t i = 0; st == SB_OK && i < a.weights; i++)

@@ -30,10 +30,9 @@ static inline sb_status nets_make(struct sb_net *net, const struct sb_net_option
     struct sb_allocation allocation[NETS_LAYERS];
     struct sb_arch a;
     memset(net, 0, sizeof *net);
-    sb_status st =
-        sb_arch_init(&a, o->arch, o->channels, o->height, o->width, o->classes);
+    sb_status st = sb_arch_init(&a, &o->shape);
     if (st == SB_OK) {
-        sb_arch_shapes(&a, shape);
+        sb_arch_weight_shapes(&a, shape);
         st = allocate(shape, a.weights, density, allocation);
     }
     for (uint32_t i = 0; st == SB_OK && i < a.weights; i++)
@@ -47,11 +46,11 @@ static inline struct sb_net_options nets_options(const char *arch, bool gauss)
 {
     bool lenet = strcmp(arch, "lenet") == 0;
     return (struct sb_net_options){
-        .arch = arch,
-        .channels = lenet ? 1 : 3,
-        .height = lenet ? 28 : 8,
-        .width = lenet ? 28 : 8,
-        .classes = 10,
+        .shape = {.name = arch,
+                  .channels = lenet ? 1 : 3,
+                  .height = lenet ? 28 : 8,
+                  .width = lenet ? 28 : 8,
+                  .classes = 10},
         .lanes = 8,
         .max_batch = 8,
         .threads = 1,

@@ -37,11 +37,11 @@ static void start(struct run *r, const uint32_t active[LAYERS])
 {
     *r = (struct run){.env = {.threads = 1, .kernels = &sb_kernels_scalar}};
     struct sb_net_options o = {
-        .arch = "mlp-3000-3000",
-        .channels = CHANNELS,
-        .height = SIDE,
-        .width = SIDE,
-        .classes = CLASSES,
+        .shape.name = "mlp-3000-3000",
+        .shape.channels = CHANNELS,
+        .shape.height = SIDE,
+        .shape.width = SIDE,
+        .shape.classes = CLASSES,
         .lanes = 8,
         .max_batch = BATCH,
         .threads = 1,

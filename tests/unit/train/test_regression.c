@@ -163,7 +163,7 @@ static void rows_have_weights(void **state)
 
 /* ---- answers ---- */
 
-struct answers {
+struct predicted {
     float mean[ROWS * TARGETS], sd[ROWS * TARGETS];
     float aleatoric[ROWS * TARGETS], epistemic[ROWS * TARGETS];
     float quantile[ROWS * TARGETS * 3];
@@ -173,7 +173,7 @@ struct answers {
 static const double levels[3] = {0.05, 0.5, 0.95};
 
 static void ask(const struct sebays_model *model, uint32_t max_batch, uint32_t threads,
-                struct answers *a)
+                struct predicted *a)
 {
     float x[ROWS * FEATURES];
     struct sebays_predictor *p;
@@ -202,7 +202,7 @@ static double phi(double x)
 }
 
 /* One target of one example is the mixture of its two members. */
-static void check_mixture(const struct answers *a, size_t at)
+static void check_mixture(const struct predicted *a, size_t at)
 {
     double m[2], v[2];
     for (size_t k = 0; k < 2; k++) {
@@ -228,7 +228,7 @@ static void answers_are_the_mixture_of_the_members(void **state)
     put_outcomes("train.csv");
     for (int i = 0; i < 2; i++) { /* both kinds of noise */
         struct sebays_model *model;
-        static struct answers a, b;
+        static struct predicted a, b;
         const char *out = i == 0 ? "shared" : "own";
         assert_false(run_killed(runs[i], out, false, -1));
         assert_int_equal(sebays_model_open(out, &model), SEBAYS_OK);

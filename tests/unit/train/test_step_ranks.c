@@ -69,11 +69,11 @@ static sb_status fill(const struct rank *r, uint32_t step, struct sb_act *x,
 static sb_status begin(struct rank *r, const struct sb_env *env)
 {
     const struct trial *t = r->trial;
-    struct sb_net_options o = {.arch = t->arch,
-                               .channels = t->channels,
-                               .height = t->size,
-                               .width = t->size,
-                               .classes = CLASSES,
+    struct sb_net_options o = {.shape.name = t->arch,
+                               .shape.channels = t->channels,
+                               .shape.height = t->size,
+                               .shape.width = t->size,
+                               .shape.classes = CLASSES,
                                .lanes = r->kernels->lanes,
                                .max_batch = MOST,
                                .shard = 16,

@@ -56,11 +56,11 @@ static void train(const struct trial *t, uint32_t shards, const struct sb_env *e
     size_t size = (size_t)t->channels * t->height * t->width;
     float *images = sb_malloc(MOST * size, sizeof *images);
     uint32_t label[MOST];
-    struct sb_net_options o = {.arch = t->arch,
-                               .channels = t->channels,
-                               .height = t->height,
-                               .width = t->width,
-                               .classes = CLASSES,
+    struct sb_net_options o = {.shape.name = t->arch,
+                               .shape.channels = t->channels,
+                               .shape.height = t->height,
+                               .shape.width = t->width,
+                               .shape.classes = CLASSES,
                                .lanes = env->kernels->lanes,
                                .max_batch = MOST,
                                .shard = sb_shards_width(MOST, shards, 16),

@@ -1,4 +1,4 @@
-/* part, digest, catalogue, and fetch as far as it needs no server (tests/cli/fetch.py has
+/* base/part, fetch/digest, data/catalogue, and fetch as far as it needs no server (tests/cli/fetch.py has
  * one). */
 #include "data_fixture.h"
 
@@ -162,7 +162,7 @@ static const struct sb_catalogue_row small_row = {
 static void what_is_there_is_not_fetched(void **state)
 {
     (void)state;
-    char path[SB_FETCH_PATH];
+    char path[SB_PATH_BYTES];
     bool there;
     struct sb_fetch_options o = {.row = &small_row, .directory = "dir"};
     assert_int_equal(sb_file_make_directory("dir/small"), SB_OK);
@@ -175,7 +175,7 @@ static void what_is_there_is_not_fetched(void **state)
 static void two_at_once_exclude_each_other(void **state)
 {
     (void)state;
-    char path[SB_FETCH_PATH];
+    char path[SB_PATH_BYTES];
     bool there;
     struct sb_fetch_options o = {.row = &small_row, .directory = "dir"};
     assert_int_equal(sb_file_make_directory("dir/small.part"), SB_OK);
@@ -189,7 +189,7 @@ static void two_at_once_exclude_each_other(void **state)
 static void too_little_room_is_said_before(void **state)
 {
     (void)state;
-    char path[SB_FETCH_PATH];
+    char path[SB_PATH_BYTES];
     bool there;
     struct sb_catalogue_row huge = small_row;
     huge.file[0].size = (uint64_t)1 << 62;
@@ -221,7 +221,7 @@ static void sums_are_the_published_ones(void **state)
 static void a_whole_part_is_checked_and_taken(void **state)
 {
     (void)state;
-    char path[SB_FETCH_PATH];
+    char path[SB_PATH_BYTES];
     bool there;
     struct sb_fetch_options o = {.row = &small_row, .directory = "dir"};
     assert_int_equal(sb_file_make_directory("dir/small.part"), SB_OK);
@@ -246,7 +246,7 @@ static void what_was_fetched_is_found(void **state)
 {
     (void)state;
     const char *dirs[] = {"dir"};
-    char path[SB_FETCH_PATH];
+    char path[SB_PATH_BYTES];
     for (size_t i = 0; i < sb_catalogue_rows(); i++) {
         char made[64];
         snprintf(made, sizeof made, "dir/%s", sb_catalogue_row(i)->name);
@@ -263,7 +263,7 @@ static void what_was_fetched_is_found(void **state)
 static void fetching_survives_failing_allocations(void **state)
 {
     (void)state;
-    char path[SB_FETCH_PATH];
+    char path[SB_PATH_BYTES];
     bool there;
     struct sb_fetch_options o = {.row = &small_row, .directory = "dir"};
     assert_int_equal(sb_file_make_directory("dir/small.part"), SB_OK);
@@ -286,7 +286,7 @@ static void fetching_survives_failing_allocations(void **state)
 static void fetching_is_missing(void **state)
 {
     (void)state;
-    char path[SB_FETCH_PATH];
+    char path[SB_PATH_BYTES];
     bool there;
     struct sb_fetch_options o = {.row = &small_row, .directory = "dir"};
     refused(

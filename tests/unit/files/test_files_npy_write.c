@@ -1,4 +1,4 @@
-/* data/npy_write: the bytes NumPy writes, rows that do not fit the buffer, and failures. */
+/* files/npy_write: the bytes NumPy writes, rows that do not fit the buffer, and failures. */
 #include "data_fixture.h"
 
 #include "files/npy_write.h"

@@ -1,4 +1,4 @@
-/* data/csv: separators, headers, quotes, categories, labels, files read like others, and
+/* readers/csv: separators, headers, quotes, categories, labels, files read like others, and
  * what is refused. tests/tables/ has a whole UCI file, and the beginning of another. */
 #include "data_fixture.h"
 

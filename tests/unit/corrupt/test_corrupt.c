@@ -1,4 +1,4 @@
-/* data/corrupt: every kind and severity on made-up pictures of every shape; what a kind does
+/* corrupt/corrupt: every kind and severity on made-up pictures of every shape; what a kind does
  * where that can be computed plainly. Beside CIFAR-10-C it is laid by `bench corrupt`. */
 #include "data_fixture.h"
 

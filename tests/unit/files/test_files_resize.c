@@ -1,4 +1,4 @@
-/* data/resize: against the integral, in floating point, on odd sizes. */
+/* files/resize: against the integral, in floating point, on odd sizes. */
 #include <math.h>
 
 #include "files/image.h"

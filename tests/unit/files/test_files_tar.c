@@ -1,4 +1,4 @@
-/* tar: archives made on the spot, whole, damaged and hostile. */
+/* files/tar: archives made on the spot, whole, damaged and hostile. */
 #include "data_fixture.h"
 
 #include "fetch/extract.h"

@@ -1,4 +1,4 @@
-/* data/image, png, jpeg: every form of file against its planes, and malformed ones.
+/* files/image, png, jpeg: every form of file against its planes, and malformed ones.
  * tests/images/make.py makes the fixtures. */
 #include "files/image.h"
 

@@ -1,4 +1,4 @@
-/* data/corrupt_set: files that the readers of CIFAR-10-C accept, from any kind of data set. */
+/* corrupt/corrupt_set: files that the readers of CIFAR-10-C accept, from any kind of data set. */
 #include "data_fixture.h"
 
 #include "corrupt/cifar_c.h"

@@ -1,4 +1,4 @@
-/* data/zip through data/arrays: stored, deflated and zip64 members, and archives that lie.
+/* files/zip through readers/arrays: stored, deflated and zip64 members, and archives that lie.
  * tests/arrays/make.py makes the fixtures. */
 #include "data_fixture.h"
 

@@ -1,4 +1,4 @@
-/* data/cifar, names: both binary versions, good and malformed. */
+/* readers/cifar, data/names: both binary versions, good and malformed. */
 #include "data_fixture.h"
 
 enum { N = 3, MOST = 2 * N * 3074 };

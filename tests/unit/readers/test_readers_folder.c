@@ -1,4 +1,4 @@
-/* data/folder, listing: layouts, order, shapes, and folders that are refused. */
+/* readers/folder, listing: layouts, order, shapes, and folders that are refused. */
 #include <sys/stat.h>
 
 #include "data/batch.h"

@@ -1,4 +1,4 @@
-/* data/mat, mat5: SVHN as it is, small files made on the spot, and malformed ones. */
+/* readers/mat, files/mat5: SVHN as it is, small files made on the spot, and malformed ones. */
 #include <math.h>
 #include <sys/stat.h>
 
@@ -9,26 +9,25 @@
 enum { MOST = 1 << 16, HEADER = 128, DOUBLE_CLASS = 6, UINT8_CLASS = 9 };
 
 /* A file in the making. */
-struct fused_into {
+struct mat_file {
     unsigned char b[MOST];
     size_t size;
 };
 
-static void add(struct fused_into *m, const void *data, size_t size)
+static void add(struct mat_file *m, const void *data, size_t size)
 {
     memcpy(m->b + m->size, data, size);
     m->size += size;
 }
 
-static void add_u32(struct fused_into *m, uint32_t x)
+static void add_u32(struct mat_file *m, uint32_t x)
 {
     const unsigned char b[] = {(unsigned char)x, (unsigned char)(x >> 8),
                                (unsigned char)(x >> 16), (unsigned char)(x >> 24)};
     add(m, b, 4);
 }
 
-static void add_element(struct fused_into *m, uint32_t type, const void *data,
-                        size_t size)
+static void add_element(struct mat_file *m, uint32_t type, const void *data, size_t size)
 {
     static const char zeros[8] = "";
     add_u32(m, type);
@@ -37,7 +36,7 @@ static void add_element(struct fused_into *m, uint32_t type, const void *data,
     add(m, zeros, (8 - size % 8) % 8);
 }
 
-static void begin(struct fused_into *m)
+static void begin(struct mat_file *m)
 {
     memset(m->b, ' ', HEADER);
     memcpy(m->b, "MATLAB 5.0 MAT-file", 19);
@@ -54,7 +53,7 @@ struct variable {
 };
 
 /* Where its tag is. */
-static size_t add_variable(struct fused_into *m, const struct variable *v)
+static size_t add_variable(struct mat_file *m, const struct variable *v)
 {
     size_t start = m->size;
     uint32_t flags[] = {v->kind, 0};
@@ -77,7 +76,7 @@ static size_t add_variable(struct fused_into *m, const struct variable *v)
 }
 
 /* The last variable, which begins at start, as a compressed one. */
-static void compress_last(struct fused_into *m, size_t start)
+static void compress_last(struct mat_file *m, size_t start)
 {
     static unsigned char packed[MOST];
     uLongf size = sizeof packed;
@@ -89,7 +88,7 @@ static void compress_last(struct fused_into *m, size_t start)
 }
 
 /* Two images of 32 x 32 x 3 and their labels. */
-static void make_digits(struct fused_into *m, bool packed, const unsigned char labels[2])
+static void make_digits(struct mat_file *m, bool packed, const unsigned char labels[2])
 {
     static unsigned char pixels[2 * 3072];
     noise(pixels, sizeof pixels, 4);
@@ -131,7 +130,7 @@ static void svhn_as_it_is(void **state)
 static void plain_and_packed_digits(void **state)
 {
     (void)state;
-    static struct fused_into m;
+    static struct mat_file m;
     struct sb_dataset d;
     for (int packed = 0; packed < 2; packed++) {
         make_digits(&m, packed, (const unsigned char[]){10, 3});
@@ -171,7 +170,7 @@ static void plain_and_packed_digits(void **state)
 static void tables(void **state)
 {
     (void)state;
-    static struct fused_into m;
+    static struct mat_file m;
     struct sb_dataset d;
     const double f8[] = {1, 2, 3, -4, 5, 6};
     const float f4[] = {1, 2, 3, -4, 5, 6};
@@ -213,7 +212,7 @@ static void tables(void **state)
     sb_dataset_fini(&d);
 }
 
-static void refused_file(const struct fused_into *m, sb_status code, const char *sentence)
+static void refused_file(const struct mat_file *m, sb_status code, const char *sentence)
 {
     struct sb_dataset d;
     put("t.mat", m->b, m->size);
@@ -223,7 +222,7 @@ static void refused_file(const struct fused_into *m, sb_status code, const char 
 static void other_versions(void **state)
 {
     (void)state;
-    static struct fused_into m;
+    static struct mat_file m;
     begin(&m);
     refused_file(&m, SB_EFORMAT, "t.mat has no variable X, x or data with the examples");
     m.b[125] = 2;
@@ -244,7 +243,7 @@ static void other_versions(void **state)
 static void wrong_variables(void **state)
 {
     (void)state;
-    static struct fused_into m;
+    static struct mat_file m;
     const double x[] = {1, 0.5, 3, NAN};
     static const struct {
         struct variable v[2];
@@ -296,7 +295,7 @@ static void wrong_variables(void **state)
 static void damaged_variables(void **state)
 {
     (void)state;
-    static struct fused_into m;
+    static struct mat_file m;
 #define DAMAGED(what)                                                                    \
     "t.mat: variable 1" what "; the file is damaged, fetch or save it again"
     static const struct {
@@ -340,7 +339,7 @@ static void damaged_variables(void **state)
 static void cut_anywhere(void **state)
 {
     (void)state;
-    static struct fused_into m;
+    static struct mat_file m;
     struct sb_dataset d;
     make_digits(&m, true, (const unsigned char[]){1, 2});
     for (size_t n = 0; n < m.size; n += n < 400 || n > m.size - 100 ? 1 : 37) {
@@ -361,7 +360,7 @@ static void cut_anywhere(void **state)
 static void lying_sizes(void **state)
 {
     (void)state;
-    static struct fused_into m;
+    static struct mat_file m;
     begin(&m);
     size_t at = add_variable(
         &m, &(struct variable){"X", UINT8_CLASS, 2, 4, {1000, 1000, 3, 700}, "ab", 2});
@@ -377,7 +376,7 @@ static void lying_sizes(void **state)
 static void every_allocation_may_fail(void **state)
 {
     (void)state;
-    static struct fused_into m;
+    static struct mat_file m;
     struct sb_dataset d;
     make_digits(&m, true, (const unsigned char[]){10, 2});
     put("t.mat", m.b, m.size);

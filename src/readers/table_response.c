@@ -1,8 +1,9 @@
-/* table_answer - which columns of a table are predicted, and whether they are classes or
+/* table_response - which columns of a table are predicted, and whether they are classes or
  * continuous outcomes.
  *
- * Where nobody says (data.task = auto), a label whose numbers have fractions is an outcome, and
- * so is one of very many different whole numbers (data/targets.h). Several columns are always outcomes.
+ * Where nobody says (data.task = auto), a label whose numbers have fractions is an
+ * outcome, and so is one of very many different whole numbers (data/targets.h). Several
+ * columns are always outcomes.
  */
 #include <math.h>
 #include <string.h>
@@ -62,7 +63,7 @@ static uint32_t count_names(const char *list)
     return n;
 }
 
-sb_status sb_table_answers(struct sb_table *t)
+sb_status sb_table_response_columns(struct sb_table *t)
 {
     const char *label = t->o->label ? t->o->label : "";
     uint32_t at = t->width - 1, names = count_names(label);
@@ -113,8 +114,8 @@ static sb_status no_number(const struct sb_table *t, const struct sb_csv *c,
                    shown(f), f->text);
 }
 
-sb_status sb_table_answer(struct sb_table *t, const struct sb_csv *c,
-                          const struct sb_field *f, uint32_t i)
+sb_status sb_table_response_field(struct sb_table *t, const struct sb_csv *c,
+                                  const struct sb_field *f, uint32_t i)
 {
     struct sb_column *column = &t->own->column[i];
     char title[SB_COLUMN_TITLE];
@@ -135,7 +136,7 @@ sb_status sb_table_answer(struct sb_table *t, const struct sb_csv *c,
     return SB_OK;
 }
 
-void sb_table_many(struct sb_table *t)
+void sb_table_response_end(struct sb_table *t)
 {
     uint32_t i = t->own->label;
     if (i == t->own->count || t->o->task != SB_TASK_AUTO || t->own->column[i].texts)

@@ -1,4 +1,4 @@
-/* data/idx, gzip, dataset: the MNIST family, good and malformed; finding by name. */
+/* readers/idx, files/gzip, data/dataset: the MNIST family, good and malformed; finding by name. */
 #include "data_fixture.h"
 
 #include <sys/stat.h>
