@@ -84,6 +84,18 @@ static void say_estimator(const struct sb_trainer *t)
                      t->config->model.arch);
 }
 
+/* Who resumes was told. */
+static void say_unused(const struct sb_trainer *t)
+{
+    char names[SB_RECIPE_UNUSED];
+    bool table = sb_dataset_tabular(&t->source.train);
+    if (!t->options->resume && sb_recipe_unused(&t->recipe, table, names)[0])
+        sb_log_write(t->env->log, SB_LOG_WARN,
+                     "what the recipe says of these changes nothing, as %s does not use "
+                     "them here: %s",
+                     t->method->name, names);
+}
+
 sb_status sb_trainer_open_data(struct sb_trainer *t, const struct sb_env *env,
                                const struct sb_recipe *recipe,
                                const struct sb_run_options *o)
@@ -127,6 +139,7 @@ sb_status sb_trainer_open(struct sb_trainer *t, const struct sb_env *env,
     if (st != SB_OK)
         return st;
     say_estimator(t);
+    say_unused(t);
     t->trained = sb_calloc(sb_trainer_networks(t), sizeof *t->trained);
     if (t->source.weight)
         t->row_weight = sb_calloc(t->config->train.batch, sizeof *t->row_weight);

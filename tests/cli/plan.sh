@@ -29,6 +29,11 @@ END
 grep -q '^measure ' err || fault 'no progress while measuring'
 "$sebays" plan small.ini --quiet >out 2>err || fault "plan --quiet: $(cat err)"
 [ -s err ] && fault "plan --quiet: $(cat err)"
+# An option that the method does not use is no error, and not silent either.
+"$sebays" plan small.ini --quiet --set method.dropout_rate=0.3 --set train.group=32 >out 2>err ||
+    fault "plan of an option without effect: $(cat err)"
+[ "$(cat err)" = 'warning: what the recipe says of these changes nothing, as sebays does not use them here: method.dropout_rate, train.group' ] ||
+    fault "plan of an option without effect says '$(cat err)'"
 "$sebays" plan small.ini --quiet --ranks 2,4,16 --network 100Gb,5us >out 2>err ||
     fault "plan --ranks: $(cat err)"
 head -1 out | grep -q '^forecast for method sebays, architecture mlp-16, batch 64, 1 threads a rank, .* kernels, 100 Gb/s, latency 5 us$' ||
