@@ -16,7 +16,8 @@ const struct cli_command cli_cmd_options = {
         "usage: sebays options\n"
         "\n"
         "Lists every option a recipe can set, by section: its default, what it means\n"
-        "and what it may be. The same names work with --set.\n"
+        "and what it may be; where methods have a default of their own, that and their\n"
+        "names. The same names work with --set.\n"
         "\n"
         "example:\n"
         "  sebays options | less\n",

@@ -225,6 +225,11 @@ static int run_with(const struct cli_args *args, struct sebays_ranks *ranks)
                 (unsigned long long)w.predictions.rejected,
                 (unsigned long long)w.predictions.count, w.predictions.reject_above);
     const char *note = w.feed && !quiet ? sebays_feed_note(w.feed) : NULL;
+    if (code == CLI_OK && args->samples && !quiet && !sebays_model_bayesian(w.model))
+        fprintf(stderr,
+                "sebays %s: warning: --samples %s changes nothing: the weights of this "
+                "model are points\n",
+                name, args->samples);
     if (code == CLI_OK && note)
         fprintf(stderr, "sebays %s: warning: %s\n", name, note);
     if (code > 128 && first(&w))
@@ -251,28 +256,23 @@ const struct cli_command cli_cmd_predict = {
     .help =
         "usage: sebays predict RUN|MODEL --input FILE|DIR|- [--out FILE]\n"
         "                      [--format csv|json|npy] [--top K] [--probabilities]\n"
-        "                      [--members] [--reject-above ENTROPY] [--samples "
-        "N|mean|noise]\n"
-        "                      [--coverage SHARE] [--quantiles LEVEL,...] "
-        "[--conformal] [--far]\n"
-        "                      [--keep COLUMN,...] [--csv-safe] [--threads N] [--isa "
-        "NAME] "
-        "[--data-dir DIR] [--quiet]\n"
+        "                      [--members] [--reject-above ENTROPY]\n"
+        "                      [--samples N|mean|noise] [--coverage SHARE]\n"
+        "                      [--quantiles LEVEL,...] [--conformal] [--far]\n"
+        "                      [--keep COLUMN,...] [--csv-safe] [--threads N]\n"
+        "                      [--isa NAME] [--data-dir DIR] [--quiet]\n"
         "                      [--mpi[=NAME] [--mpi-limit SECONDS]]\n"
         "\n"
-        "A row an example, in the order of the input: its class, the class's "
-        "probability,\n"
-        "total, aleatoric and epistemic uncertainty in nats, and how many members vote\n"
-        "for the class. Of continuous targets: mean, standard deviation, its aleatoric "
-        "and\n"
-        "epistemic part, and the ends of an interval, in the target's units. Input is "
-        "anything that data sets are read from, labelled or "
-        "not,\n"
-        "one PNG or JPEG file, or a table as text on standard input. Tables are read "
-        "and\n"
-        "answered up to 1024 rows at a time, those of a pipe as they arrive; their "
-        "columns\n"
-        "are found by name, or by place if there are no names.\n"
+        "A row an example, in the order of the input: its class, the class's\n"
+        "probability, total, aleatoric and epistemic uncertainty in nats, and how many\n"
+        "members vote for the class. Of continuous targets: mean, standard deviation,\n"
+        "its aleatoric and epistemic part, and the ends of an interval, in the target's\n"
+        "units.\n"
+        "\n"
+        "Input is anything that data sets are read from, labelled or not, one PNG or\n"
+        "JPEG file, or a table as text on standard input. Tables are read and answered\n"
+        "up to 1024 rows at a time, those of a pipe as they arrive; their columns are\n"
+        "found by name, or by place if there are no names.\n"
         "\n"
         "  --input FILE|DIR|-        what to predict; -: standard input\n"
         "  --out FILE                where rows go, all of them or none; default: "

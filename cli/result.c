@@ -21,20 +21,32 @@ static bool better(const struct sebays_result *r, uint32_t a, uint32_t b)
     return sebays_result_figure_rises(r, 0) ? x > y : x < y;
 }
 
-/* The ensemble beside its best member. */
+/* The ensemble beside its best member, by the first figure; signs would not say what is better:
+ * accuracy rises, nll and errors fall. */
 static void print_gain(const struct sebays_result *r, uint32_t best)
 {
     uint32_t all = sebays_result_members(r);
     double gain[2];
     for (uint32_t i = 0; i < 2; i++)
         gain[i] = sebays_result_figure(r, all, i) - sebays_result_figure(r, best, i);
-    printf("the ensemble is %s its best member (member %u): ",
-           better(r, all, best) ? "better than" : "not better than", best + 1);
-    if (sebays_result_figure_rises(r, 0)) /* of classes: accuracy, nll */
-        printf("%+.2f points of accuracy, %+.4f nll\n", 100.0 * gain[0], gain[1]);
+    const char *lower = gain[1] > 0 ? "higher" : "lower";
+    if (!sebays_result_figure_rises(r, 0)) /* of targets: two figures that fall */
+        printf("the ensemble's %s is %.4f %s than its best member's (member %u), its %s "
+               "%.4f %s\n",
+               sebays_result_figure_name(r, 0), fabs(gain[0]),
+               gain[0] > 0 ? "higher" : "lower", best + 1,
+               sebays_result_figure_name(r, 1), fabs(gain[1]), lower);
+    else if (fabs(gain[0]) < 0.00005)
+        printf(
+            "the ensemble is as accurate as its best member (member %u), and its nll is "
+            "%.4f %s\n",
+            best + 1, fabs(gain[1]), lower);
     else
-        printf("%+.4f %s, %+.4f %s\n", gain[0], sebays_result_figure_name(r, 0), gain[1],
-               sebays_result_figure_name(r, 1));
+        printf(
+            "the ensemble is %.2f points %s accurate than its best member (member %u), "
+            "%s its nll is %.4f %s\n",
+            100.0 * fabs(gain[0]), gain[0] > 0 ? "more" : "less", best + 1,
+            (gain[0] > 0) == (gain[1] > 0) ? "but" : "and", fabs(gain[1]), lower);
 }
 
 /* Members, numbered from first, and the ensemble. */

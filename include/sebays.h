@@ -418,7 +418,8 @@ const char *sebays_model_method(const struct sebays_model *model); /* "sebays" *
 /* Share of the weights that exist, over all members. */
 double sebays_model_density(const struct sebays_model *model);
 
-/* Whether weights have a posterior, so that the way of sampling matters. */
+/* Whether weights, or the scales of rank1-bnn, have a posterior, so that the way of sampling
+ * matters. */
 bool sebays_model_bayesian(const struct sebays_model *model);
 
 /* The recipe it was trained by (INI), as far as it changes results. */

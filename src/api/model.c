@@ -261,7 +261,7 @@ double sebays_model_density(const struct sebays_model *model)
 
 bool sebays_model_bayesian(const struct sebays_model *model)
 {
-    return model && model->model.info.gauss;
+    return model && sb_model_draws(&model->model);
 }
 
 const char *sebays_model_recipe(const struct sebays_model *model)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "eval/parts.h"
 #include "readers/readers.h"
@@ -67,7 +68,9 @@ void sb_eval_sampling(const struct sb_eval *a, char out[32])
         [SB_SAMPLE_NOISE] = "activation-noise",
     };
     const struct sb_sampling *s = &a->ensemble.sampling;
-    if (s->kind == SB_SAMPLE_DRAWS)
+    if (!sb_model_draws(a->ensemble.model))
+        snprintf(out, 32, "point"); /* there is one way only */
+    else if (s->kind == SB_SAMPLE_DRAWS)
         snprintf(out, 32, "%s%u", names[s->kind], s->draws);
     else
         snprintf(out, 32, "%s", names[s->kind]);
@@ -220,11 +223,25 @@ static sb_status sections(struct sb_eval *a)
     return st;
 }
 
+static void tell_sampling(struct sb_eval *a)
+{
+    char sampling[32];
+    bool drawn = sb_model_draws(a->ensemble.model);
+    sb_eval_sampling(a, sampling);
+    sb_text_add(&a->table, "%s: %u examples of %s, %s%s\n\n", a->o->run, a->test.n,
+                a->test.data->path, drawn ? "sampling " : "weights are points",
+                drawn ? sampling : "");
+    if (!drawn && a->o->config->eval.sampling != SB_CONFIG_DRAW)
+        sb_log_write(
+            a->env->log, SB_LOG_WARN,
+            "eval.sampling (--samples) changes nothing: the weights of this model "
+            "are points");
+}
+
 sb_status sb_eval_run(const struct sb_env *env, const struct sb_eval_options *o,
                       char **table)
 {
     struct sb_eval a = {.env = env, .o = o};
-    char sampling[32];
     *table = NULL;
     sb_status st = open_model(&a);
     if (st == SB_OK)
@@ -232,9 +249,7 @@ sb_status sb_eval_run(const struct sb_env *env, const struct sb_eval_options *o,
     if (st == SB_OK)
         st = predict_test(&a);
     if (st == SB_OK) {
-        sb_eval_sampling(&a, sampling);
-        sb_text_add(&a.table, "%s: %u examples of %s, sampling %s\n\n", o->run, a.test.n,
-                    a.test.data->path, sampling);
+        tell_sampling(&a);
         st = sections(&a);
     }
     if (st == SB_OK)

@@ -220,9 +220,17 @@ sb_status sb_fields_check_format(const struct sb_st *st, const char *format,
                                  uint64_t version)
 {
     const char *text = sb_st_meta(st, "format");
+    const char *hint = strcmp(format, "sebays-model") == 0
+                           ? "; want the model.safetensors of a run directory"
+                           : "";
+    bool ours = text && strncmp(text, "sebays-", 7) == 0 && strlen(text) < 32;
     if (!text || strcmp(text, format) != 0)
-        return sb_fail(SB_EFORMAT, "%s: metadata \"format\" is not \"%s\"", st->path,
-                       format);
+        return sb_fail(SB_EFORMAT, "%s: metadata \"format\" is %s%s%s, not \"%s\"%s",
+                       st->path, ours ? "\"" : "",
+                       ours   ? text
+                       : text ? "another"
+                              : "missing",
+                       ours ? "\"" : "", format, hint);
     uint64_t have = 0;
     sb_status s = sb_fields_integer(st, "version", UINT64_MAX, &have);
     if (s == SB_OK && have != version)

@@ -42,6 +42,12 @@ static sb_status check_data(const struct sb_config_data *d)
 static sb_status check_members(const struct sb_method *row, uint32_t members)
 {
     bool one = row->form == SB_FORM_PLAIN || row->form == SB_FORM_DROPOUT;
+    if (row->form == SB_FORM_DROPOUT && members != 1)
+        return sb_fail(
+            SB_EARG,
+            "method.members = %u: %s trains one network; leave it out, and say "
+            "how many passes predict as method.passes",
+            members, row->name);
     if (row->schedule == SB_SCHEDULE_ONE && one && members != 1)
         return sb_fail(SB_EARG,
                        "method.members = %u: %s trains one network; leave it out, or "

@@ -106,6 +106,13 @@ sb_status sb_recipe_get(const struct sb_recipe *r, const char *name,
  * among the options that change results. What is open may become the same. */
 sb_status sb_recipe_same(const struct sb_recipe *a, const struct sb_recipe *b);
 
+/* Names of the options that somebody said and that a resolved recipe does not use, with
+ * commas between; empty: none. One at the method's own default does not count, nor, for
+ * tables, one that the data may have chosen when the recipe was written. */
+enum { SB_RECIPE_UNUSED = 1024 };
+const char *sb_recipe_unused(const struct sb_recipe *r, bool table_of_numbers,
+                             char out[SB_RECIPE_UNUSED]);
+
 /* Every option with its default, range and help, for people. The caller owns *out. */
 sb_status sb_options_list(char **out);
 

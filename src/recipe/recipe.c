@@ -210,11 +210,46 @@ static void put_recipe(struct writer *w, const struct sb_recipe *r, bool comment
     const struct sb_option *o;
     for (size_t i = 0; (o = sb_option_at(i)); i++) {
         put_section(w, i);
+        sb_option_format(o, (const char *)&r->config + o->offset, value);
         if (comments)
             put(w, "# %s\n", o->help);
-        sb_option_format(o, (const char *)&r->config + o->offset, value);
+        if (comments && r->open[i] && strcmp(value, "auto") != 0)
+            put(w, "# auto: %s for images, by the number of rows for tables\n", value);
         put(w, "%s =%s%s\n", key_of(o), value[0] ? " " : "", r->open[i] ? "auto" : value);
     }
+}
+
+/* What a method says of an option that a recipe leaves out; NULL: nothing. */
+static const char *implied_by(const struct sb_method *m, const struct sb_option *o)
+{
+    for (size_t i = 0; i < m->implied_count; i++)
+        if (strcmp(m->implied[i].key, o->name) == 0)
+            return m->implied[i].value;
+    return NULL;
+}
+
+/* "4: dnn-ensemble, batch-ensemble": a value and the methods that say it, where the k-th is
+ * the first of them, in lines of less than 80. */
+static void put_implied(struct writer *w, const struct sb_option *o, size_t k)
+{
+    const char *value = implied_by(sb_method_at(k), o), *other;
+    size_t column = 0;
+    for (size_t i = 0; i < k; i++)
+        if ((other = implied_by(sb_method_at(i), o)) && strcmp(value, other) == 0)
+            return;
+    for (size_t i = k; sb_method_at(i); i++) {
+        const char *name = sb_method_at(i)->name;
+        if (!(other = implied_by(sb_method_at(i), o)) || strcmp(value, other) != 0)
+            continue;
+        bool fits = column + strlen(name) + 2 < 80;
+        if (i == k)
+            put(w, "        %s: %s", value, name);
+        else
+            put(w, fits ? ", %s" : ",\n          %s", name);
+        column = i == k ? 10 + strlen(value) : fits ? column + 2 : 10;
+        column += strlen(name);
+    }
+    put(w, "\n");
 }
 
 static void put_list(struct writer *w)
@@ -230,6 +265,9 @@ static void put_list(struct writer *w)
         if (automatic && !word)
             put(w, "        auto: %s for images, by the number of rows for tables\n",
                 o->initial);
+        for (size_t k = 0; sb_method_at(k); k++)
+            if (implied_by(sb_method_at(k), o))
+                put_implied(w, o, k);
         sb_option_expected(o, expected, sizeof expected);
         if (strcmp(o->name, "method.name") == 0) {
             for (size_t k = 0; sb_method_at(k); k++)

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/nearest.h"
 #include "base/numeric.h"
+#include "recipe/method.h"
 
 static const struct figure {
     const char *name;
@@ -23,6 +24,7 @@ static const struct figure {
     [SB_FIGURE_CNLL] = {"cnll", 1.0, 4, false, true},
     [SB_FIGURE_CECE] = {"cece", 1.0, 4, false, true},
     [SB_FIGURE_COST] = {"cost", 1.0, 2, false, false},
+    [SB_FIGURE_UNIT] = {"dense_run_epochs", 1.0, 0, false, false},
     [SB_FIGURE_RUNS] = {"training_runs", 1.0, 0, false, false},
     [SB_FIGURE_SECONDS] = {"seconds", 1.0, 1, false, false},
     [SB_FIGURE_RMSE] = {"rmse", 1.0, 4, false, true},
@@ -75,6 +77,7 @@ static void figures_of(const struct sb_report_run *r, double out[SB_FIGURES])
     double dense = number(r->results, "dense_run_flops");
     out[SB_FIGURE_COST] =
         dense > 0.0 ? number(r->results, "training_flops") / dense : NAN;
+    out[SB_FIGURE_UNIT] = number(r->results, "dense_run_epochs");
     out[SB_FIGURE_RUNS] = number(r->results, "training_runs");
     out[SB_FIGURE_SECONDS] = number(r->results, "train_seconds");
 }
@@ -105,6 +108,82 @@ static void figures_of_member(const struct sb_report_run *r, double out[SB_FIGUR
     out[SB_FIGURE_ACC] = number(m, "acc");
     out[SB_FIGURE_NLL] = number(m, "nll");
     out[SB_FIGURE_ECE] = number(m, "ece");
+}
+
+/* ---- ways of evaluation -------------------------------------------------------------- */
+
+/* What figures depend on besides the model. */
+struct way {
+    char sampling[32]; /* as sebays eval says it; empty: weights are points */
+    size_t bins;       /* of the calibration error; 0: there is none */
+};
+
+static bool draws(const struct sb_config_method *m)
+{
+    const struct sb_method *row = NULL;
+    return m->posterior == SB_CONFIG_GAUSS || sb_method_find(m->name, &row) != SB_OK ||
+           row->posterior == SB_POSTERIOR_GAUSS || row->form == SB_FORM_RANK_1;
+}
+
+static void sampling_of_recipe(const struct sb_config_eval *e, char out[32])
+{
+    static const char *const names[] = {[SB_CONFIG_DRAW] = "draw",
+                                        [SB_CONFIG_MEAN] = "mean",
+                                        [SB_CONFIG_ACTIVATION_NOISE] =
+                                            "activation-noise"};
+    if (e->sampling == SB_CONFIG_DRAWS)
+        snprintf(out, 32, "draws:%u", e->draws);
+    else
+        snprintf(out, 32, "%s", names[e->sampling]);
+}
+
+static struct way way_of(const struct sb_report_run *r)
+{
+    const json_t *test = sb_report_section(r, "test");
+    const json_t *bins = json_object_get(json_object_get(test, "bins"), "ensemble");
+    const char *sampling = json_string_value(sb_report_section(r, "sampling"));
+    double before = number(r->results, "ece_bins");
+    struct way w = {.bins = before > 0 ? (size_t)before : 0};
+    if (bins)
+        w.bins = json_array_size(bins);
+    if (draws(&r->recipe.config.method) && test && sampling)
+        snprintf(w.sampling, sizeof w.sampling, "%s", sampling);
+    else if (draws(&r->recipe.config.method))
+        sampling_of_recipe(&r->recipe.config.eval, w.sampling);
+    return w;
+}
+
+static bool alike(const struct sb_report_run *a, const struct sb_report_run *b)
+{
+    struct way x = way_of(a), y = way_of(b);
+    bool drawn = x.sampling[0] && y.sampling[0], binned = x.bins > 0 && y.bins > 0;
+    return (!drawn || strcmp(x.sampling, y.sampling) == 0) &&
+           (!binned || x.bins == y.bins);
+}
+
+static void say_way(const struct sb_report_run *r, char out[SB_COMPARE_UNLIKE / 4])
+{
+    struct way w = way_of(r);
+    char bins[32] = "";
+    if (w.bins > 0)
+        snprintf(bins, sizeof bins, "%s%zu bins", w.sampling[0] ? " and " : "", w.bins);
+    snprintf(out, SB_COMPARE_UNLIKE / 4, "%.180s with %s%s", r->path, w.sampling, bins);
+}
+
+const char *sb_compare_unlike(const struct sb_compare *c, char out[SB_COMPARE_UNLIKE])
+{
+    char a[SB_COMPARE_UNLIKE / 4], b[SB_COMPARE_UNLIKE / 4];
+    out[0] = '\0';
+    if (!c->unlike[0])
+        return out;
+    say_way(c->unlike[0], a);
+    say_way(c->unlike[1], b);
+    snprintf(
+        out, SB_COMPARE_UNLIKE,
+        "not evaluated alike: %s, %s; use sebays eval in one way for all before their "
+        "figures are compared",
+        a, b);
+    return out;
 }
 
 /* ---- rows ---------------------------------------------------------------------------- */
@@ -193,6 +272,17 @@ static double shown(const struct sb_compare_row *row, int f)
     return round(row->mean[f] * unit);
 }
 
+static void find_unlike(struct sb_compare *c, const struct sb_report_run *run,
+                        size_t runs)
+{
+    for (size_t i = 1; i < runs && !c->unlike[0]; i++)
+        for (size_t k = 0; k < i && !c->unlike[0]; k++)
+            if (same_data(&run[k], &run[i]) && !alike(&run[k], &run[i])) {
+                c->unlike[0] = &run[k];
+                c->unlike[1] = &run[i];
+            }
+}
+
 static void mark_best(struct sb_compare *c, size_t table, int f)
 {
     size_t n = 0;
@@ -242,6 +332,7 @@ sb_status sb_compare_init(struct sb_compare *c, const struct sb_report_run *run,
     order_rows(c);
     count_tables(c);
     finish(c);
+    find_unlike(c, run, runs);
     return SB_OK;
 }
 

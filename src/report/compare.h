@@ -11,6 +11,7 @@
  *     cacc cnll cece    the same over its corrupted copies, predictions pooled
  *     cost              FLOPs of training, as a multiple of one dense run: a dense network of
  *                       the same architecture, explored and exploited once
+ *     dense_run_epochs  the epochs of that dense run: costs compare where these are the same
  *     training_runs     how often a curve of the learning rate was begun anew
  */
 #ifndef SB_REPORT_COMPARE_H
@@ -30,6 +31,7 @@ enum sb_figure {
     SB_FIGURE_CECE,
     SB_FIGURE_SCORES, /* those of the paper */
     SB_FIGURE_COST = SB_FIGURE_SCORES,
+    SB_FIGURE_UNIT,
     SB_FIGURE_RUNS,
     SB_FIGURE_SECONDS,
     SB_FIGURE_RMSE, /* of continuous targets, whose nll is with the others */
@@ -52,6 +54,8 @@ struct sb_compare_row {
 struct sb_compare {
     struct sb_compare_row *row; /* [rows] owned */
     size_t rows, tables;
+    const struct sb_report_run *unlike[2]; /* borrowed: the first two of one data set that
+                                            * were not evaluated alike; NULL: all were */
 };
 
 /* run: [runs] borrowed, all finished. SB_EARG names the first that is not. */
@@ -79,6 +83,10 @@ enum sb_compare_format {
     SB_COMPARE_CSV,
     SB_COMPARE_JSON
 };
+
+/* A sentence about runs that were not evaluated alike; empty if all were. */
+enum { SB_COMPARE_UNLIKE = 1024 };
+const char *sb_compare_unlike(const struct sb_compare *c, char out[SB_COMPARE_UNLIKE]);
 
 /* The format of a name: text, markdown, latex, csv, json. SB_EARG. */
 sb_status sb_compare_format_find(const char *name, enum sb_compare_format *out);

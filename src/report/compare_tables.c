@@ -6,8 +6,9 @@
  *     Markdown   **96.21 ± 0.05**
  *     LaTeX      \textbf{96.21 $\pm$ 0.05}
  *
- * A column that is empty throughout is left out, and so are the runs' paths where each row has
- * its own method, architecture, members and sparsity. Names come from recipes, that is from
+ * A column that is empty throughout is left out, and so are the unit of costs where it is the
+ * same for all, and the runs' paths where each row has its own method, architecture, members
+ * and sparsity. Names come from recipes, that is from
  * anywhere: they are escaped, and control characters do not pass.
  */
 #include <math.h>
@@ -117,7 +118,7 @@ static void put_figure(enum sb_compare_format format, const struct sb_compare_ro
         return;
     }
     snprintf(mean, sizeof mean, "%.*f", digits, r->mean[f] * scale);
-    if (!isnan(r->sd[f]) && f != SB_FIGURE_RUNS)
+    if (!isnan(r->sd[f]) && f != SB_FIGURE_RUNS && f != SB_FIGURE_UNIT)
         snprintf(sd, sizeof sd, " %s %.*f", sign, digits, r->sd[f] * scale);
     snprintf(out, CELL, "%s%s%s%s", r->best[f] ? before[format] : "", mean, sd,
              r->best[f] ? after[format] : "");
@@ -138,8 +139,9 @@ static void put_paper(const struct sb_paper_row *p, char out[CELL])
 static void put_names(char cell[COLUMNS][CELL])
 {
     static const char *const names[] = {"run", "method", "arch", "M", "S", "seeds"};
-    static const char *const other[SB_FIGURES] = {
-        [SB_FIGURE_SECONDS] = "time", [SB_FIGURE_RUNS] = "runs"};
+    static const char *const other[SB_FIGURES] = {[SB_FIGURE_SECONDS] = "time",
+                                                  [SB_FIGURE_RUNS] = "runs",
+                                                  [SB_FIGURE_UNIT] = "unit"};
     for (int i = 0; i < FIGURE; i++)
         snprintf(cell[i], CELL, "%s", names[i]);
     for (int f = 0; f < SB_FIGURES; f++)
@@ -190,6 +192,21 @@ static bool rows_alike(const struct table *t)
     return false;
 }
 
+/* Whether two rows have other figures of that kind. */
+static bool figures_differ(const struct sb_compare *c, size_t number, enum sb_figure f)
+{
+    double first = NAN;
+    for (size_t i = 0; i < c->rows; i++) {
+        double x = c->row[i].mean[f];
+        if (c->row[i].table != number || isnan(x))
+            continue;
+        if (!isnan(first) && x != first)
+            return true;
+        first = x;
+    }
+    return false;
+}
+
 static sb_status fill(struct table *t, const struct sb_compare *c, size_t number)
 {
     t->cell = sb_calloc(c->rows + 1, sizeof *t->cell);
@@ -208,6 +225,7 @@ static sb_status fill(struct table *t, const struct sb_compare *c, size_t number
                 t->shown[k] = true;
         }
     t->shown[RUN] = rows_alike(t);
+    t->shown[FIGURE + SB_FIGURE_UNIT] = figures_differ(c, number, SB_FIGURE_UNIT);
     return SB_OK;
 }
 
@@ -308,12 +326,25 @@ static void add_notes(struct sb_text *to, enum sb_compare_format format, bool st
                     "%scost: FLOPs of training, in dense networks explored and exploited "
                     "once\n",
                     lead);
+    if (shown[FIGURE + SB_FIGURE_UNIT])
+        sb_text_add(
+            to, "%sunit: epochs of that dense run; costs compare where it is the same\n",
+            lead);
     if (shown[FIGURE + SB_FIGURE_RUNS])
         sb_text_add(to, "%sruns: how often a curve of the learning rate was begun anew\n",
                     lead);
     if (shown[PAPER])
         sb_text_add(to, "%spaper: acc nll ece / cacc cnll cece / cost, as reported\n",
                     lead);
+}
+
+static void add_unlike(struct sb_text *to, enum sb_compare_format format,
+                       const struct sb_compare *c)
+{
+    char sentence[SB_COMPARE_UNLIKE], name[CELL];
+    put_name(format, sb_compare_unlike(c, sentence), name);
+    if (sentence[0])
+        sb_text_add(to, "%s%s\n", format == SB_COMPARE_LATEX ? "% " : "", name);
 }
 
 /* The data set of a table. */
@@ -345,5 +376,6 @@ sb_status sb_compare_tables(const struct sb_compare *c, enum sb_compare_format f
         }
     }
     add_notes(&to, format, format == SB_COMPARE_TEXT && any_best(c), shown);
+    add_unlike(&to, format, c);
     return sb_text_take(&to, out);
 }

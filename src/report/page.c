@@ -29,9 +29,10 @@ static json_t *run_json(const struct sb_report_run *r)
                      r->metrics);
 }
 
-/* The rows of the runs that have ended; an empty array if none has. */
+/* The rows of the runs that have ended, an empty array if none has, and the sentence about
+ * runs that were not evaluated alike. */
 static sb_status comparison_json(const struct sb_report_run *run, size_t runs,
-                                 json_t **out)
+                                 json_t **out, char unlike[SB_COMPARE_UNLIKE])
 {
     struct sb_report_run *ended = sb_malloc(runs, sizeof *ended); /* borrows from run */
     struct sb_compare c = {0};
@@ -45,6 +46,7 @@ static sb_status comparison_json(const struct sb_report_run *run, size_t runs,
     sb_status st = sb_compare_init(&c, ended, n);
     if (st == SB_OK)
         st = sb_compare_json(&c, out);
+    sb_compare_unlike(&c, unlike);
     sb_compare_fini(&c);
     sb_free(ended);
     return st;
@@ -54,13 +56,14 @@ static sb_status data_json(const struct sb_report_run *run, size_t runs,
                            const char *version, char **out)
 {
     json_t *list = json_array(), *comparison = NULL, *all = NULL;
-    sb_status st = comparison_json(run, runs, &comparison);
+    char unlike[SB_COMPARE_UNLIKE] = "";
+    sb_status st = comparison_json(run, runs, &comparison, unlike);
     for (size_t i = 0; st == SB_OK && i < runs; i++)
         if (json_array_append_new(list, run_json(&run[i])) != 0)
             st = sb_fail(SB_ENOMEM, "%s: no memory for its page", run[i].path);
     if (st == SB_OK) {
-        all = json_pack("{s:s, s:O, s:O}", "version", version, "runs", list, "comparison",
-                        comparison);
+        all = json_pack("{s:s, s:O, s:O, s:o}", "version", version, "runs", list,
+                        "comparison", comparison, "unlike", sb_report_string(unlike));
         st = all ? sb_json_write(all, false, out)
                  : sb_fail(SB_ENOMEM, "no memory for a page about %zu runs", runs);
     }

@@ -88,9 +88,18 @@ const struct sb_paper_row *sb_paper_single(const struct sb_config *c)
     return c->method.members > 1 ? sb_paper_find(&one) : NULL;
 }
 
+/* The rows whose weights can be other ones have dense points in the paper, and dropout one
+ * pass. */
+static bool is_the_papers(const struct sb_config_method *m)
+{
+    return m->posterior != SB_CONFIG_GAUSS &&
+           (m->support == SB_CONFIG_SUPPORT_ROW || m->support == SB_CONFIG_DENSE) &&
+           (strcmp(m->name, "mc-dropout") != 0 || m->passes == 1);
+}
+
 const struct sb_paper_row *sb_paper_find(const struct sb_config *c)
 {
-    if (strcmp(c->model.arch, "wrn-28-10") != 0)
+    if (strcmp(c->model.arch, "wrn-28-10") != 0 || !is_the_papers(&c->method))
         return NULL;
     for (size_t i = 0; i < ROWS; i++) {
         const struct sb_paper_row *r = &table[i];

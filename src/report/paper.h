@@ -9,14 +9,14 @@
 
 struct sb_paper_row {
     const char *data, *method;
-    uint32_t members; /* 0: any, they are samples of one network */
+    uint32_t members; /* 0: any, mc-dropout's is one network */
     double sparsity;
     double acc, nll, ece;    /* on the test set; accuracies are shares, not per cent */
     double cacc, cnll, cece; /* on its corrupted copies, pooled */
 };
 
 /* The row that a recipe repeats; NULL: it is none of them. All of the paper's rows are
- * WRN-28-10's. */
+ * WRN-28-10's; that of mc-dropout has one pass. */
 const struct sb_paper_row *sb_paper_find(const struct sb_config *c);
 
 /* The paper's row of a single member of what the recipe trains; NULL: it has none. */

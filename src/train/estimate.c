@@ -150,6 +150,20 @@ static void print_data(FILE *f, const struct sb_trainer *t)
             d->targets ? d->target_count == 1 ? "target" : "targets" : "classes");
 }
 
+/* What a reader would not expect: examples that cost several rows, and what is not used. */
+static void print_oddities(FILE *f, const struct sb_trainer *t)
+{
+    char names[SB_RECIPE_UNUSED];
+    uint32_t batch = t->config->train.batch, rows = sb_form_rows(&t->form, batch);
+    if (rows > batch)
+        fprintf(f, "rows of a step       %u: each of %u examples is in %u\n", rows, batch,
+                rows / batch);
+    sb_recipe_unused(&t->recipe, sb_dataset_tabular(&t->source.train), names);
+    if (names[0])
+        fprintf(f, "changes nothing      %s: %s does not use it here\n", names,
+                t->method->name);
+}
+
 /* The network is the last kind that was measured: the members'. */
 static sb_status print_plan(FILE *f, const struct sb_trainer *t, double dense_run,
                             const struct kind kind[SB_STAGE_SUPPORTS])
@@ -179,6 +193,7 @@ static sb_status print_plan(FILE *f, const struct sb_trainer *t, double dense_ru
             : t->config->train.estimator == SB_CONFIG_LOCAL ? ": mean and variance"
                                                             : ": weights drawn, but for "
                                                               "linear layers");
+    print_oddities(f, t);
     fprintf(f, "memory               %.1f MB (activations %.1f, gradients %.1f)\n",
             (double)bytes / 1e6, 4e-6 * (double)n->value_floats,
             4e-6 * (double)n->gradient_floats);

@@ -112,3 +112,37 @@ sb_status sb_run_fit(const struct sb_env *env, struct sb_recipe *recipe)
     sb_source_fini(&source);
     return st;
 }
+
+/* ---- what changes nothing -------------------------------------------------------------- */
+
+/* The estimator is the convolutions'. */
+static void say_estimator(const struct sb_trainer *t)
+{
+    const struct sb_net *n = &t->net;
+    uint32_t drawn = 0;
+    for (uint32_t i = 0; i < n->arch.weights; i++)
+        drawn += n->weight[i].group > 0;
+    if (sb_trainer_group(t->config) > 0 && drawn == 0)
+        sb_log_write(t->env->log, SB_LOG_WARN,
+                     "train.estimator = weights changes nothing: it is for convolutions, "
+                     "and %s has none",
+                     t->config->model.arch);
+}
+
+/* Who resumes was told. */
+static void say_unused(const struct sb_trainer *t)
+{
+    char names[SB_RECIPE_UNUSED];
+    bool table = sb_dataset_tabular(&t->source.train);
+    if (!t->options->resume && sb_recipe_unused(&t->recipe, table, names)[0])
+        sb_log_write(t->env->log, SB_LOG_WARN,
+                     "what the recipe says of these changes nothing, as %s does not use "
+                     "them here: %s",
+                     t->method->name, names);
+}
+
+void sb_trainer_warn(const struct sb_trainer *t)
+{
+    say_estimator(t);
+    say_unused(t);
+}

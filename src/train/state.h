@@ -76,6 +76,9 @@ struct sb_trainer {
 sb_status sb_trainer_train(const struct sb_env *env, const struct sb_recipe *recipe,
                            const struct sb_run_options *o, struct sb_run_result *out);
 
+/* Says what of the recipe changes nothing, once the network is planned (fit.c). */
+void sb_trainer_warn(const struct sb_trainer *t);
+
 /* Opens the data and fits the resolved recipe to it. Close always. */
 sb_status sb_trainer_open_data(struct sb_trainer *t, const struct sb_env *env,
                                const struct sb_recipe *recipe,

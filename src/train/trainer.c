@@ -70,20 +70,6 @@ static sb_status open_loader(struct sb_trainer *t)
     return sb_loader_new(&t->loader, &o);
 }
 
-/* The estimator is the convolutions'. */
-static void say_estimator(const struct sb_trainer *t)
-{
-    const struct sb_net *n = &t->net;
-    uint32_t drawn = 0;
-    for (uint32_t i = 0; i < n->arch.weights; i++)
-        drawn += n->weight[i].group > 0;
-    if (sb_trainer_group(t->config) > 0 && drawn == 0)
-        sb_log_write(t->env->log, SB_LOG_WARN,
-                     "train.estimator = weights changes nothing: it is for convolutions, "
-                     "and %s has none",
-                     t->config->model.arch);
-}
-
 sb_status sb_trainer_open_data(struct sb_trainer *t, const struct sb_env *env,
                                const struct sb_recipe *recipe,
                                const struct sb_run_options *o)
@@ -126,7 +112,7 @@ sb_status sb_trainer_open(struct sb_trainer *t, const struct sb_env *env,
         st = open_loader(t);
     if (st != SB_OK)
         return st;
-    say_estimator(t);
+    sb_trainer_warn(t);
     t->trained = sb_calloc(sb_trainer_networks(t), sizeof *t->trained);
     if (t->source.weight)
         t->row_weight = sb_calloc(t->config->train.batch, sizeof *t->row_weight);

@@ -121,6 +121,17 @@ refused 2 'sebays data corrupt: nothing to write; want --out DIR or --sheet FILE
 "$sebays" train --help >want
 "$sebays" help train >out && cmp out want || fault "help train: $(cat out)"
 refused 2 "sebays: there is no command 'nono'; see 'sebays --help'" help nono
+"$sebays" predict --help | grep -q '.\{96\}' && fault 'lines of predict --help are too long for a screen'
+# Defaults that methods have, in the list and in a recipe.
+"$sebays" options >out
+sed -n '/^members =/,/^sparsity =/p' out | grep -qx '        1: dnn, bnn, mc-dropout' &&
+    sed -n '/^sparsity =/,/^allocation =/p' out | grep -qx '          batch-ensemble, rank1-bnn, treenet' ||
+    fault "options do not say the methods' defaults"
+printf '[method]\nname = batch-ensemble\n' >open.ini
+"$sebays" recipe open.ini >out
+grep -qx '# auto: 4 for images, by the number of rows for tables' out && grep -qx 'members = auto' out ||
+    fault 'recipe does not say what images get'
+"$sebays" recipe open.ini --quiet | grep -q '^#' && fault 'recipe --quiet has comments'
 if [ -w /dev/full ]; then
     "$sebays" options >/dev/full 2>err
     [ $? -eq 1 ] || fault 'a full disk goes unnoticed'

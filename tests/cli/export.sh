@@ -94,7 +94,7 @@ refused 1 'sebays export: cannot create nowhere/c: No such file or directory' \
 head -c 2000 $model >short
 refused 1 "sebays export: $("$sebays" inspect short 2>&1 | sed 's/^sebays inspect: //')" \
     export short --format npz --out c
-refused 1 'sebays export: a: metadata "format" is not "sebays-model"' \
+refused 1 'sebays export: a: metadata "format" is "sebays-dense", not "sebays-model"; want the model.safetensors of a run directory' \
     export a --format npz --out c
 (
     trap '' XFSZ # then a write beyond the limit fails as one to a full disk does

@@ -60,6 +60,11 @@ one()
     shift
     "$sebays" plan "$@" > "$method.plan" 2> err || fault "plan $method: $(cat err)"
     "$sebays" train "$@" --out "$run" --quiet > out 2> err || fault "train $method: $(cat err)"
+    case $method in
+        dnn | bnn) ;;
+        *) grep -Eq '^the ensemble is (as accurate as|[0-9.]+ points (more|less) accurate than) its best member \(member [0-9]+\), (and|but) its nll is [0-9.]+ (lower|higher)$' out ||
+            fault "train $method says '$(cat out)'" ;;
+    esac
     cp "$run/model.safetensors" model
     "$sebays" train "$@" --out "$run" --resume --quiet > out 2> err || fault "resume $method: $(cat err)"
     cmp model "$run/model.safetensors" || fault "$method: resumed at its end, another model"
@@ -115,6 +120,20 @@ def positions(run):
 ltr, pf = positions("run-ltr"), positions("run-pf")
 sys.exit(not (ltr[0] == ltr[1] == ltr[2] and pf[0] != pf[1] and pf[1] != pf[2]))
 END
+
+# Where nothing is drawn, ways of drawing are said to change nothing.
+for m in mc-dropout rank1-bnn sebays; do
+    "$sebays" predict "run-$m" --input set --samples 3 --out drawn.csv 2> err || fault "predict $m --samples 3: $(cat err)"
+    want=
+    [ "$m" = mc-dropout ] && want='sebays predict: warning: --samples 3 changes nothing: the weights of this model are points'
+    [ "$(cat err)" = "$want" ] || fault "predict $m --samples 3 says '$(cat err)'"
+    "$sebays" eval "run-$m" --samples 3 --quiet > out 2> err || fault "eval $m --samples 3: $(cat err)"
+    [ "$m" = mc-dropout ] && want='warning: eval.sampling (--samples) changes nothing: the weights of this model are points'
+    [ "$(cat err)" = "$want" ] || fault "eval $m --samples 3 says '$(cat err)'"
+done
+grep -q '^run-sebays: 60 examples of .*, sampling draws:3$' out || fault "eval: $(head -1 out)"
+"$sebays" eval run-mc-dropout --quiet > out 2> err
+grep -q '^run-mc-dropout: 60 examples of .*, weights are points$' out || fault "eval: $(head -1 out)"
 
 # What makes no sense.
 refused 2 "sebays train: small.ini: method.rewind_epoch = 9: the dense run ends after 2 epochs; want one of them, or 0" \

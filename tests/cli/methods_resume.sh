@@ -181,7 +181,7 @@ for method in snapshot mimo batch-ensemble rank1-bnn treenet dnn-ensemble bnn-en
         train "$dir/bad.ini" --out "$dir/bad" --set method.members=1
 done
 recipe mc-dropout > "$dir/bad.ini"
-refused 'method.members = 2: mc-dropout trains one network' \
+refused 'method.members = 2: mc-dropout trains one network; leave it out, and say how many passes predict as method.passes' \
     train "$dir/bad.ini" --out "$dir/bad" --set method.members=2
 for rate in 1 1.5 -0.1; do
     refused "method.dropout_rate = $rate" \

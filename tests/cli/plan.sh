@@ -29,6 +29,16 @@ END
 grep -q '^measure ' err || fault 'no progress while measuring'
 "$sebays" plan small.ini --quiet >out 2>err || fault "plan --quiet: $(cat err)"
 [ -s err ] && fault "plan --quiet: $(cat err)"
+# An option that the method does not use is no error, and not silent either.
+"$sebays" plan small.ini --quiet --set method.dropout_rate=0.3 --set train.group=32 >out 2>err ||
+    fault "plan of an option without effect: $(cat err)"
+grep -q '^changes nothing      method.dropout_rate, train.group: sebays does not use it here$' out ||
+    fault "plan of an option without effect says '$(cat out)'"
+"$sebays" train small.ini --quiet --out unused --set method.dropout_rate=0.3 >out 2>err || fault "train: $(cat err)"
+[ "$(cat err)" = 'warning: what the recipe says of these changes nothing, as sebays does not use them here: method.dropout_rate' ] ||
+    fault "train with an option without effect says '$(cat err)'"
+"$sebays" plan small.ini --quiet --set method.name=mimo --set method.sparsity=0 >out 2>err || fault "plan of mimo: $(cat err)"
+grep -q '^rows of a step       256: each of 64 examples is in 4$' out || fault "plan of mimo says '$(cat out)'"
 "$sebays" plan small.ini --quiet --ranks 2,4,16 --network 100Gb,5us >out 2>err ||
     fault "plan --ranks: $(cat err)"
 head -1 out | grep -q '^forecast for method sebays, architecture mlp-16, batch 64, 1 threads a rank, .* kernels, 100 Gb/s, latency 5 us$' ||

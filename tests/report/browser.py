@@ -4,7 +4,7 @@
     browser.py CHROMIUM REPORT.html [SCREENSHOTS]
 
 Checks, at the width of a desk and of a phone, light, dark and for print: no error on the
-console, nothing fetched, no canvas blank and no chart without a value, the page not
+console, nothing fetched, no canvas blank and no chart without a value, no two lines of a chart that look alike, the page not
 wider than the screen, every chart with its table, every link inside the page with its target.
 Prints what is wrong, one line each, and exits 1. With a directory as third argument it leaves screenshots there.
 """
@@ -37,6 +37,11 @@ PAGE = """(() => {
       p.textContent.startsWith('This section cannot')).map((p) => p.textContent),
     lost: [...document.querySelectorAll('a[href^="#"]')].filter((a) =>
       !document.getElementById(a.hash.slice(1))).map((a) => a.hash),
+    alike: all.map((c) => window.Chart && Chart.getChart(c)).filter((chart) => {
+      const looks = (chart ? chart.data.datasets : []).filter((d) => d.type !== 'bar' && d.pointRadius)
+        .map((d) => [d.borderColor, d.pointStyle, d.borderDash].join(' '));
+      return new Set(looks).size < looks.length;
+    }).length || '',
     words: /undefined|NaN|null|\\[object/.exec(document.body.innerText)?.[0],
     sections: document.querySelectorAll('main section').length,
   });
@@ -102,7 +107,7 @@ def faults_of(page, events, name):
         yield f"{name}: {page['unnamed']} canvases have no name"
     if page["tables"] < page["charts"]:
         yield f"{name}: {page['charts']} charts have {page['tables']} tables"
-    for key in ("empty", "failed", "lost", "words"):
+    for key in ("empty", "failed", "lost", "alike", "words"):
         if page.get(key):
             yield f"{name}: {key}: {page[key]}"
     for event in events:

@@ -32,6 +32,9 @@ grep -q '"other_tests":{"data/later":{"sampling":"draw","test":{"ensemble":{"acc
 cp -r dnn unjudged && sed -i 's/, "val_[a-z]*": [0-9.]*//g' unjudged/metrics.jsonl
 page unjudged.html unjudged -o unjudged.html
 page both.html unjudged dnn -o both.html
+# More runs than there are colours.
+for i in 1 2 3 4 5 6 7 8; do cp -r dnn "dnn$i"; done
+page many.html dnn? dnn -o many.html
 
 refused 2 'sebays report: dnn/results.json is a file of the run; give the page another name' \
     report sebays dnn -o dnn/results.json
@@ -96,7 +99,7 @@ echo '{"method": 3}' >other/results.json
 refused 1 'sebays report: other/results.json: method: want a string, have a number' report other
 refused 1 'sebays report: cannot create nono/x.html: No such file or directory' report dnn -o nono/x.html
 
-pages='one.html three.html short.html unjudged.html both.html hostile.html'
+pages='one.html three.html short.html unjudged.html both.html many.html hostile.html'
 if command -v python3 >/dev/null; then
     # shellcheck disable=SC2086 # a list of words
     python3 "$here/sound.py" $pages || failed=1
@@ -108,8 +111,25 @@ if [ -z "$chromium" ] || ! command -v python3 >/dev/null; then
     echo 'NOT TESTED: reports in a browser (needs chromium and python3)'
     exit $failed
 fi
-"$chromium" --headless=new --no-sandbox --disable-gpu --dump-dom "file://$work/one.html" 2>/dev/null |
-    grep -q '>data/later</th><td>500</td><td>84.12' || fault 'no table of other test sets'
+# shown FILE PATTERN FAULT
+shown()
+{
+    "$chromium" --headless=new --no-sandbox --disable-gpu --dump-dom "file://$work/$1" >dom 2>/dev/null
+    grep -q -e "$2" dom || fault "$3"
+}
+shown one.html '>data/later</th><td>500</td><td>84.12' 'no table of other test sets'
+shown one.html '^sebays eval runs/again --corrupt generate --ood mnist=data/mnist --ood kmnist=data/kmnist --attack fgsm$' \
+    'the page does not repeat its evaluation'
+# Classes whose names fit above a column.
+cp -r sebays brief && python3 - <<'END' || fault 'cannot shorten names'
+import json
+r = json.load(open("brief/results.json"))
+for i, c in enumerate(r["evaluation"]["test"]["per_class"]):
+    c["name"] = f"k{i}"
+json.dump(r, open("brief/results.json", "w"))
+END
+page brief.html brief -o brief.html
+shown brief.html 'called →</th><th scope="col">k0</th><th scope="col">k1</th>' 'no names above the confusion matrix'
 for file in $pages; do
     python3 "$here/browser.py" "$chromium" "$file" || failed=1
 done

@@ -13,11 +13,12 @@ function theme() {
         colours: [0, 1, 2, 3, 4, 5, 6].map((i) => get("--c" + i))};
 }
 
-/* A line's look: the same number looks the same everywhere. */
+/* A line's look: the same number looks the same everywhere. Where the colours begin anew,
+ * points and dashes are other ones, so that 49 lines can be told apart. */
 function look(t, i) {
-    const colour = t.colours[i % t.colours.length];
-    return {borderColor: colour, backgroundColor: colour, borderDash: DASHES[i % DASHES.length],
-        pointStyle: POINTS[i % POINTS.length], borderWidth: 2, pointRadius: 2.5, pointHoverRadius: 5, tension: 0};
+    const colour = t.colours[i % t.colours.length], round = Math.floor(i / t.colours.length);
+    return {borderColor: colour, backgroundColor: colour, borderDash: DASHES[(i + 3 * round) % DASHES.length],
+        pointStyle: POINTS[(i + 2 * round) % POINTS.length], borderWidth: 2, pointRadius: 2.5, pointHoverRadius: 5, tension: 0};
 }
 
 function translucent(colour, alpha) {

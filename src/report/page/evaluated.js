@@ -62,13 +62,15 @@ function calibration(runs) {
 /* ---- classes ---- */
 
 /* Rows are what examples are, columns what they are taken for; errors have the colour. Of many
- * classes only the most frequent errors. */
+ * classes only the most frequent errors. Columns are headed by short names, else by numbers, which
+ * the rows then have before their names. */
 function confusionTable(list, counts) {
     const errors = counts.flatMap((row, i) => row.map((n, k) => ({i, k, n}))).filter((e) => e.i !== e.k && e.n > 0).sort((a, b) => b.n - a.n);
     if (list.length > 12)
         return table(["class", "called", "examples"], errors.slice(0, 15).map((e) => [list[e.i].name, list[e.k].name, whole(e.n)]), {caption: "Most frequent confusions"});
-    const most = errors.length ? errors[0].n : 1;
-    return table(["is \u2193, called \u2192", ...list.map((_, k) => k + 1)], counts.map((row, i) => [(i + 1) + " " + list[i].name, ...row.map((n, k) => ({text: whole(n), heat: k === i ? NaN : n / most}))]),
+    const most = errors.length ? errors[0].n : 1, short = list.every((c) => c.name.length <= 4);
+    const heads = list.map((c, k) => short ? c.name : k + 1);
+    return table(["is \u2193, called \u2192", ...heads], counts.map((row, i) => [short ? list[i].name : (i + 1) + " " + list[i].name, ...row.map((n, k) => ({text: whole(n), heat: k === i ? NaN : n / most}))]),
         {heat: true, caption: "Confusion matrix"});
 }
 
@@ -106,7 +108,7 @@ function corruptionHeat(run) {
     const at = (kind, level) => (sets.find((s) => s.kind === kind && s.severity === level) || {}).acc;
     const rows = kinds.map((kind) => [kind.replace(/_/g, " "), ...levels.map((level) => ({text: fixed(100 * at(kind, level), 1), heat: (at(kind, level) - low) / range})),
         fixed(100 * mean(levels.map((level) => at(kind, level))), 1)]);
-    return table(["kind", ...levels, "mean"], rows, {heat: true, caption: "Accuracy in % by kind and severity"});
+    return table(["kind", ...levels, "mean"], rows, {heat: true, caption: "Accuracy in % by kind and severity; the stronger the colour, the more accurate"});
 }
 
 function corruption(runs) {

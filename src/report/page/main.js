@@ -38,7 +38,7 @@ function add(id, title, build) {
 function build(runs) {
     const finished = runs.filter((run) => run.results), told = finished.filter((run) => !isRegression(run));
     const measured = finished.filter(isRegression);
-    add("short", "In short", () => [...(runs.length > 1 ? comparison(data.comparison) : []), ...inShort(runs)]);
+    add("short", "In short", () => [...(runs.length > 1 ? comparisonOf(data) : []), ...inShort(runs)]);
     add("training", "Training", () => training(runs));
     if (measured.length)
         add("outcomes", "Predicted and true", () => outcomes(measured));

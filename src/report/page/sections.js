@@ -136,15 +136,15 @@ function inShort(runs) {
 /* ---- comparison ---- */
 
 const FIGURES = [["acc", (x) => fixed(100 * x, 2)], ["nll", (x) => fixed(x, 4)], ["ece", (x) => fixed(x, 4)], ["cacc", (x) => fixed(100 * x, 2)],
-    ["cnll", (x) => fixed(x, 4)], ["cece", (x) => fixed(x, 4)], ["cost", (x) => fixed(x, 2)], ["training_runs", whole], ["seconds", duration],
+    ["cnll", (x) => fixed(x, 4)], ["cece", (x) => fixed(x, 4)], ["cost", (x) => fixed(x, 2)], ["dense_run_epochs", whole], ["training_runs", whole], ["seconds", duration],
     ["rmse", significant], ["mae", significant], ["crps", significant]];
 
-const HEADS = {seconds: "time", training_runs: "runs"};
+const HEADS = {seconds: "time", training_runs: "runs", dense_run_epochs: "unit"};
 
 function spreadText(f, show) {
     if (!isNumber(f.mean))
         return NONE;
-    return show(f.mean) + (isNumber(f.sd) && show !== duration ? " \u00b1 " + show(f.sd) : "");
+    return show(f.mean) + (isNumber(f.sd) && show !== duration && show !== whole ? " \u00b1 " + show(f.sd) : "");
 }
 
 function paperText(p) {
@@ -156,7 +156,9 @@ function paperText(p) {
 function comparison(rows) {
     return [...new Set(rows.map((row) => row.data))].map((data) => {
         const mine = rows.filter((row) => row.data === data);
-        const shown = FIGURES.filter(([name]) => mine.some((row) => isNumber(row.figures[name].mean)));
+        const values = (name) => mine.map((row) => row.figures[name].mean).filter(isNumber);
+        const differs = new Set(values("dense_run_epochs")).size > 1; // what costs are counted in
+        const shown = FIGURES.filter(([name]) => values(name).length && (name !== "dense_run_epochs" || differs));
         const seeds = mine.some((row) => row.runs > 1), paper = mine.some((row) => row.paper);
         const kind = (row) => [row.method, row.arch, row.members, row.sparsity].join("\n");
         const named = new Set(mine.map(kind)).size < mine.length; // rows that would look alike
@@ -164,8 +166,12 @@ function comparison(rows) {
         const head = [...(named ? ["run"] : []), "method", "arch", "M", "S", ...(seeds ? ["seeds"] : []), ...shown.map(([name]) => HEADS[name] || name), ...(paper ? ["paper"] : [])];
         const body = mine.map((row) => [...(named ? [nameOf(row)] : []), row.method, row.arch, row.members, row.sparsity, ...(seeds ? [row.runs] : []),
             ...shown.map(([name, show]) => ({text: spreadText(row.figures[name], show), best: row.figures[name].best})), ...(paper ? [paperText(row.paper)] : [])]);
-        return table(head, body, {caption: data + ", test set; " + (shown.some(([n]) => n === "acc") ? "acc" + (shown.some(([n]) => n === "cacc") ? " and cacc" : "") + " in %, " : "") + "cost in dense runs"});
+        return table(head, body, {caption: data + ", test set; " + (shown.some(([n]) => n === "acc") ? "acc" + (shown.some(([n]) => n === "cacc") ? " and cacc" : "") + " in %, " : "") + "cost in dense runs" + (differs ? ", unit: the epochs of such a run; costs compare where it is the same" : "")});
     });
+}
+
+function comparisonOf(all) {
+    return [...comparison(all.comparison), all.unlike ? el("p", {class: "missing"}, "These runs were " + all.unlike + ".") : null].filter(Boolean);
 }
 
 /* ---- training ---- */
@@ -247,10 +253,26 @@ function support(runs) {
 
 /* ---- the recipe ---- */
 
+/* What a page shows of evaluations, as arguments of one. */
+function evaluations(run) {
+    const of = (name) => sectionOf(run, name), corrupted = of("corruption"), words = [];
+    const way = {draw: /^sampling = draw$/m.test(run.recipe) ? "" : "1", "activation-noise": "noise", mean: "mean"}[of("sampling")];
+    const draws = (/^draws:(\d+)$/.exec(of("sampling") || "") || [])[1] || way;
+    if (corrupted)
+        words.push("--corrupt " + (!corrupted.source || corrupted.source === "generated" ? "generate" : shell(corrupted.source)));
+    for (const set of of("ood") || [])
+        words.push("--ood " + shell(set.name + (set.path ? "=" + set.path : "")));
+    for (const attack of of("attack") || [])
+        words.push("--attack " + (attack.kind === "pgd" && attack.steps ? "pgd-" + attack.steps : attack.kind));
+    if (draws)
+        words.push("--samples " + draws);
+    return words.length ? " " + words.join(" ") : "";
+}
+
 function repeat(runs) {
     return perRun(runs, (run) => {
         const again = "runs/again";
-        const commands = ["sebays train " + shell(run.path + "/recipe.ini") + " --out " + again, "sebays eval " + again, "sebays report " + again];
+        const commands = ["sebays train " + shell(run.path + "/recipe.ini") + " --out " + again, "sebays eval " + again + evaluations(run), "sebays report " + again];
         return [el("p", null, "The same recipe gives the same model, bit for bit, with any number of threads:"), el("pre", {tabindex: 0}, commands.join("\n")),
             el("details", null, el("summary", null, "The whole recipe"), el("pre", {tabindex: 0}, run.recipe))];
     });

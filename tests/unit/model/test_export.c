@@ -153,7 +153,8 @@ static void says_what_the_model_is(void **state)
     sb_st_close(&st);
     sb_model_fini(&m);
     refused(sb_model_read(&m, "a"), SB_EFORMAT,
-            "a: metadata \"format\" is not \"sebays-model\"");
+            "a: metadata \"format\" is \"sebays-dense\", not \"sebays-model\"; want the "
+            "model.safetensors of a run directory");
 }
 
 static void deviations(void **state)

@@ -54,8 +54,12 @@ static void write_small(void)
     ",\"nll\":1,\"ece\":1,\"epoch\":" epoch "}]"
 
 static const struct change changes[] = {
-    META("format", NULL, "metadata \"format\" is not \"sebays-model\""),
-    META("format", "gguf", "metadata \"format\" is not \"sebays-model\""),
+    META("format", NULL,
+         "metadata \"format\" is missing, not \"sebays-model\"; want the "
+         "model.safetensors of a run directory"),
+    META("format", "gguf",
+         "metadata \"format\" is another, not \"sebays-model\"; want the "
+         "model.safetensors of a run directory"),
     META("version", NULL, "has no metadata \"version\""),
     META("version", "1", "version 1 of sebays-model; this program reads version 2"),
     META("version", "-1",

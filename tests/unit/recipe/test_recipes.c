@@ -57,8 +57,10 @@ static void every_recipe_is_valid(void **state)
         assert_true(g.gl_pathc >= want[k]);
         for (size_t i = 0; i < g.gl_pathc; i++) {
             struct sb_recipe r;
+            char unused[SB_RECIPE_UNUSED];
             load(&r, g.gl_pathv[i] + strlen(RECIPES) + 1);
             assert_arch(&r);
+            assert_string_equal(sb_recipe_unused(&r, false, unused), "");
         }
         globfree(&g);
     }

@@ -1,0 +1,121 @@
+/* What a comparison says about runs that do not compare: other units of cost, other ways of
+ * evaluation, and recipes that look like the paper's rows. */
+#include "report/compare.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "report_runs.h"
+
+/* Costs count in dense runs of the recipe's own epochs: where these differ, it is said. */
+static void units_of_costs_that_differ_have_a_column(void **state)
+{
+    (void)state;
+    struct sb_report_run run[3];
+    struct sb_compare c;
+    char *text;
+    run[0] = runs_make("a", "d", "lenet", "dnn", 1, 0,
+                       RUNS_RESULTS(0.8, 0.7, 0.04, 100, ", \"dense_run_epochs\": 6"));
+    run[1] = runs_make("b", "d", "lenet", "bnn", 1, 0,
+                       RUNS_RESULTS(0.8, 0.7, 0.04, 100, ", \"dense_run_epochs\": 6"));
+    run[2] = runs_make("c", "d", "lenet", "dnn-ensemble", 3, 0,
+                       RUNS_RESULTS(0.8, 0.6, 0.02, 300, ", \"dense_run_epochs\": 2"));
+    assert_int_equal(sb_compare_init(&c, run, 3), SB_OK);
+    assert_int_equal(sb_compare_write(&c, SB_COMPARE_TEXT, &text), SB_OK);
+    assert_non_null(strstr(text, "  cost  unit  time\n"));
+    assert_non_null(strstr(text, "  1.00     6  90 s\n"));
+    assert_non_null(strstr(text, "  3.00     2  90 s\n"));
+    assert_non_null(
+        strstr(text, "\nunit: epochs of that dense run; costs compare where"));
+    sb_free(text);
+    sb_compare_fini(&c);
+    assert_int_equal(sb_compare_init(&c, run, 2), SB_OK);
+    assert_int_equal(sb_compare_write(&c, SB_COMPARE_TEXT, &text), SB_OK);
+    assert_null(strstr(text, "unit"));
+    sb_free(text);
+    sb_compare_fini(&c);
+    for (int i = 0; i < 3; i++)
+        sb_report_run_fini(&run[i]);
+}
+
+#define BIN "{\"lo\": 0, \"hi\": 1, \"count\": 9, \"confidence\": 0.5, \"accuracy\": 0.5}"
+#define EVALUATED(bins, sampling)                                                        \
+    RUNS_RESULTS(0.8, 0.7, 0.04, 100,                                                    \
+                 ", \"evaluation\": {\"sampling\": \"" sampling                          \
+                 "\", \"test\": {\"n\": 9, \"ensemble\": {\"acc\": 0.5, \"nll\": 1, "    \
+                 "\"ece\": 0.1}" bins "}}")
+
+/* Draws of the weights and bins change figures: runs that differ there are named. */
+static void runs_that_were_not_evaluated_alike_are_named(void **state)
+{
+    (void)state;
+    struct sb_report_run run[3];
+    struct sb_compare c;
+    char *text, sentence[SB_COMPARE_UNLIKE];
+    run[0] = runs_make("a", "d", "lenet", "dnn", 1, 0, EVALUATED("", "points"));
+    run[1] = runs_make("b", "d", "lenet", "sebays", 3, 0.8, EVALUATED("", "draws:20"));
+    run[2] = runs_make("c_", "d", "lenet", "sebays", 3, 0.8, EVALUATED("", "draw"));
+    assert_int_equal(sb_compare_init(&c, run, 2), SB_OK); /* points have one way only */
+    assert_string_equal(sb_compare_unlike(&c, sentence), "");
+    sb_compare_fini(&c);
+    assert_int_equal(sb_compare_init(&c, run, 3), SB_OK);
+    assert_int_equal(sb_compare_write(&c, SB_COMPARE_TEXT, &text), SB_OK);
+    assert_non_null(strstr(
+        text, "\nnot evaluated alike: b with draws:20 and 15 bins, c_ with draw and 15 "
+              "bins; use sebays eval in one way for all before their figures are "
+              "compared\n"));
+    sb_free(text);
+    assert_int_equal(sb_compare_write(&c, SB_COMPARE_LATEX, &text), SB_OK);
+    assert_non_null(strstr(text, "\n% not evaluated alike: b with draws:20 and 15 bins, "
+                                 "c\\_ with draw"));
+    sb_free(text);
+    sb_compare_fini(&c);
+    sb_report_run_fini(&run[2]);
+    run[2] =
+        runs_make("c", "d", "lenet", "pf", 3, 0.8,
+                  EVALUATED(", \"bins\": {\"ensemble\": [" BIN ", " BIN "]}", "points"));
+    assert_int_equal(sb_compare_init(&c, run, 3), SB_OK);
+    assert_string_equal(sb_compare_unlike(&c, sentence),
+                        "not evaluated alike: a with 15 bins, c with 2 bins; use sebays "
+                        "eval in one way for all before their figures are compared");
+    sb_compare_fini(&c);
+    for (int i = 0; i < 3; i++)
+        sb_report_run_fini(&run[i]);
+}
+
+/* The same name, members and sparsity, and yet another method: nothing stands beside it. */
+static void other_weights_and_passes_are_not_the_papers(void **state)
+{
+    (void)state;
+    struct sb_config c = {.data.set = "cifar10",
+                          .model.arch = "wrn-28-10",
+                          .method = {.name = "mimo", .members = 3}};
+    assert_non_null(sb_paper_find(&c));
+    c.method.support = SB_CONFIG_DENSE;
+    c.method.posterior = SB_CONFIG_POINT;
+    assert_non_null(sb_paper_find(&c));
+    c.method.posterior = SB_CONFIG_GAUSS;
+    assert_null(sb_paper_find(&c));
+    c.method.posterior = SB_CONFIG_POSTERIOR_ROW;
+    c.method.support = SB_CONFIG_STATIC;
+    assert_null(sb_paper_find(&c));
+    c.method =
+        (struct sb_config_method){.name = "mc-dropout", .members = 1, .passes = 10};
+    assert_null(sb_paper_find(&c));
+    c.method.passes = 1;
+    assert_non_null(sb_paper_find(&c));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(units_of_costs_that_differ_have_a_column),
+        cmocka_unit_test(runs_that_were_not_evaluated_alike_are_named),
+        cmocka_unit_test(other_weights_and_passes_are_not_the_papers),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
