@@ -151,7 +151,7 @@ bool sb_content_has_image(const char *directory, bool deep)
 {
     char path[SB_PATH_BYTES];
     const struct dirent *e;
-    enum kind kind;
+    enum kind kind = OTHER;
     bool found = false;
     DIR *d = opendir(directory);
     if (!d)
