@@ -61,19 +61,10 @@ sb_status sb_eval_want_images(const struct sb_eval *a, const char *what)
 
 void sb_eval_sampling(const struct sb_eval *a, char out[32])
 {
-    static const char *const names[] = {
-        [SB_SAMPLE_DRAW] = "draw",
-        [SB_SAMPLE_DRAWS] = "draws:",
-        [SB_SAMPLE_MEAN] = "mean",
-        [SB_SAMPLE_NOISE] = "activation-noise",
-    };
-    const struct sb_sampling *s = &a->ensemble.sampling;
-    if (!sb_model_draws(a->ensemble.model))
-        snprintf(out, 32, "point"); /* there is one way only */
-    else if (s->kind == SB_SAMPLE_DRAWS)
-        snprintf(out, 32, "%s%u", names[s->kind], s->draws);
+    if (sb_model_draws(a->ensemble.model))
+        sb_sampling_name(&a->ensemble.sampling, out);
     else
-        snprintf(out, 32, "%s", names[s->kind]);
+        snprintf(out, 32, "point"); /* there is one way only */
 }
 
 /* ---- opening ------------------------------------------------------------------------- */
@@ -231,7 +222,7 @@ static void tell_sampling(struct sb_eval *a)
     sb_text_add(&a->table, "%s: %u examples of %s, %s%s\n\n", a->o->run, a->test.n,
                 a->test.data->path, drawn ? "sampling " : "weights are points",
                 drawn ? sampling : "");
-    if (!drawn && a->o->config->eval.sampling != SB_CONFIG_DRAW)
+    if (!drawn && a->o->config->eval.sampling != SB_SAMPLE_DRAW)
         sb_log_write(
             a->env->log, SB_LOG_WARN,
             "eval.sampling (--samples) changes nothing: the weights of this model "

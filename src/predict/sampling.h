@@ -21,4 +21,7 @@ struct sb_sampling {
     uint32_t draws; /* whose probabilities are averaged; 1 of a draw or a mean */
 };
 
+/* As results.json says it: draw, draws:N, mean, activation-noise. */
+void sb_sampling_name(const struct sb_sampling *s, char out[32]);
+
 #endif

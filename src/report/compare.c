@@ -125,18 +125,6 @@ static bool draws(const struct sb_config_method *m)
            row->posterior == SB_POSTERIOR_GAUSS || row->form == SB_FORM_RANK_1;
 }
 
-static void sampling_of_recipe(const struct sb_config_eval *e, char out[32])
-{
-    static const char *const names[] = {[SB_CONFIG_DRAW] = "draw",
-                                        [SB_CONFIG_MEAN] = "mean",
-                                        [SB_CONFIG_ACTIVATION_NOISE] =
-                                            "activation-noise"};
-    if (e->sampling == SB_CONFIG_DRAWS)
-        snprintf(out, 32, "draws:%u", e->draws);
-    else
-        snprintf(out, 32, "%s", names[e->sampling]);
-}
-
 static struct way way_of(const struct sb_report_run *r)
 {
     const json_t *test = sb_report_section(r, "test");
@@ -148,8 +136,10 @@ static struct way way_of(const struct sb_report_run *r)
         w.bins = json_array_size(bins);
     if (draws(&r->recipe.config.method) && test && sampling)
         snprintf(w.sampling, sizeof w.sampling, "%s", sampling);
-    else if (draws(&r->recipe.config.method))
-        sampling_of_recipe(&r->recipe.config.eval, w.sampling);
+    else if (draws(&r->recipe.config.method)) {
+        struct sb_sampling of_recipe = sb_config_sampling(&r->recipe.config.eval);
+        sb_sampling_name(&of_recipe, w.sampling);
+    }
     return w;
 }
 
