@@ -175,6 +175,20 @@ static void build_mlp(struct builder *b, const struct numbers *hidden)
     linear(b, name, x, b->a->classes);
 }
 
+/* What two convolutions and two pools leave something of. */
+static sb_status check_lenet(const struct sb_arch *a)
+{
+    enum { LEAST = 16 };
+    uint32_t height = a->node[0].height, width = a->node[0].width;
+    if (height >= LEAST && width >= LEAST)
+        return SB_OK;
+    return sb_fail(
+        SB_EARG,
+        "architecture 'lenet' on %u x %u: it is for images of %d x %d or more; "
+        "want mlp-H1-H2..., such as mlp-128-64",
+        height, width, LEAST, LEAST);
+}
+
 static void build_lenet(struct builder *b)
 {
     uint32_t x = conv(b, "conv1", 0, 20, 5, 1, 0);
@@ -278,10 +292,12 @@ static sb_status build(struct builder *b, const char *name)
     bool plain = read_numbers(name + kind, &n);
     if (plain && kind == 3 && strncmp(name, "mlp", 3) == 0)
         build_mlp(b, &n);
-    else if (strcmp(name, "lenet") == 0)
-        build_lenet(b);
-    else if (plain && kind == 6 && strncmp(name, "resnet", 6) == 0 && n.n == 1 &&
-             n.value[0] >= 8 && n.value[0] <= 10000 && n.value[0] % 6 == 2)
+    else if (strcmp(name, "lenet") == 0) {
+        b->st = check_lenet(b->a);
+        if (b->st == SB_OK)
+            build_lenet(b);
+    } else if (plain && kind == 6 && strncmp(name, "resnet", 6) == 0 && n.n == 1 &&
+               n.value[0] >= 8 && n.value[0] <= 10000 && n.value[0] % 6 == 2)
         build_resnet(b, n.value[0]);
     else if (plain && kind == 3 && strncmp(name, "wrn", 3) == 0 && n.n == 2 &&
              n.value[0] >= 10 && n.value[0] <= 10000 && n.value[0] % 6 == 4 &&
