@@ -99,6 +99,7 @@ class SeBaySClassifier(ClassifierMixin, TableEstimator):
         sample_weight: how much each row counts, [n] numbers from 0. A row of weight 0 is as
         if it were not there.
         """
+        _refuse_missing(y)
         X, y = self._take(X, y)
         check_classification_targets(y)
         X, y, weights = self._that_count(X, y, self._weights(X, y, sample_weight))
@@ -155,3 +156,15 @@ class SeBaySClassifier(ClassifierMixin, TableEstimator):
         """Total, aleatoric and epistemic uncertainty of each row, in nats."""
         rows = self._rows(X)
         return self.model_.uncertainty(rows)
+
+
+def _refuse_missing(y):
+    """A class that is not there is none; sorting would fail at it, or take it for one."""
+    y = np.asarray(y)
+    if y.dtype.kind == "O" and y.ndim > 0 and any(map(_is_missing, y.ravel())):
+        raise ValueError("y has missing values (None, NaN); leave their rows out")
+
+
+def _is_missing(value):
+    return value is None or type(value).__name__ in ("NAType", "NaTType") or \
+        isinstance(value, float) and value != value

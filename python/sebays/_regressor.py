@@ -105,6 +105,7 @@ class SeBaySRegressor(RegressorMixin, TableEstimator):
         sample_weight: how much each row counts, [n] numbers from 0. A row of weight 0 is as
         if it were not there.
         """
+        _refuse_dates(y)
         X, y = self._take(X, y, multi_output=True, y_numeric=True)
         y = _as_targets(y)
         X, y, weights = self._that_count(X, y, self._given_weights(X, sample_weight))
@@ -180,6 +181,14 @@ class SeBaySRegressor(RegressorMixin, TableEstimator):
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
         return tags
+
+
+def _refuse_dates(y):
+    """Dates would become nanoseconds since 1970."""
+    kinds = y.dtypes if hasattr(y, "columns") else [getattr(y, "dtype", None)]
+    if any(getattr(kind, "kind", "O") in "mM" for kind in kinds):
+        raise ValueError("y has dates or times; make numbers of them, such as days since some "
+                         "day")
 
 
 def _as_targets(y):

@@ -312,5 +312,8 @@ class Classifier(unittest.TestCase):
             sebays.SeBaySClassifier(validation_fraction=1).fit(x, y)
         with self.assertRaisesRegex(sebays.ArgumentError, "method.name"):
             sebays.SeBaySClassifier("guess").fit(x, y)
+        for gone in (None, np.nan):
+            with self.assertRaisesRegex(ValueError, "y has missing values"):
+                sebays.SeBaySClassifier().fit(x, np.array([gone, *"ab" * 24, "a"], object))
         with self.assertRaisesRegex(ValueError, "float32"), np.errstate(all="ignore"):
             sebays.SeBaySClassifier().fit(x * 1e300, y)
