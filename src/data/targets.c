@@ -13,6 +13,10 @@ enum { NAME_BYTES = 16, ROUNDED = 192 /* bytes of a part of a sentence */ };
 
 #define FAR 1e4F /* from 0: floats are a thousandth apart */
 
+/* Deviations whose squares, and shares of them that noise may be, are floats with all digits. */
+#define SD_LEAST 1e-17F
+#define SD_MOST  1e17F
+
 /* "y", or "y3" of several. */
 static const char *usual_name(uint32_t i, uint32_t count, char out[NAME_BYTES])
 {
@@ -120,10 +124,30 @@ static void measure(const struct sb_dataset *d, uint32_t t, const uint32_t *inde
     *sd = (float)sqrt(squares / n);
 }
 
+static sb_status check_scale(const struct sb_target_scale *s, const struct sb_dataset *d,
+                             uint32_t t, const uint32_t *index, uint32_t n)
+{
+    char rounded[ROUNDED];
+    float sd = s->sd[t];
+    if (constant(d, t, index, n) || !(sd > 0) || !isfinite(sd))
+        return sb_fail(SB_EARG,
+                       "%s: the target %s is %g in all %u rows that are trained on, or "
+                       "too large for a float%s; there is nothing to learn",
+                       d->path, d->target_names[t], (double)s->mean[t], n,
+                       or_rounded(s->mean[t], rounded));
+    if (sd >= SD_LEAST && sd <= SD_MOST)
+        return SB_OK;
+    return sb_fail(SB_EARG,
+                   "%s: the target %s has a standard deviation of %.2g, whose square is "
+                   "too %s for a 32-bit float; want one from %g to %g: write the target "
+                   "in another unit",
+                   d->path, d->target_names[t], (double)sd, sd < 1 ? "small" : "large",
+                   (double)SD_LEAST, (double)SD_MOST);
+}
+
 sb_status sb_target_scale_init(struct sb_target_scale *s, const struct sb_dataset *d,
                                const uint32_t *index, uint32_t n)
 {
-    char rounded[ROUNDED];
     *s = (struct sb_target_scale){.count = d->target_count};
     s->mean = sb_malloc(s->count, 2 * sizeof *s->mean);
     if (!s->mean)
@@ -131,13 +155,9 @@ sb_status sb_target_scale_init(struct sb_target_scale *s, const struct sb_datase
     s->sd = s->mean + s->count;
     for (uint32_t t = 0; t < s->count; t++) {
         measure(d, t, index, n, &s->mean[t], &s->sd[t]);
-        if (constant(d, t, index, n) || !(s->sd[t] > 0) || !isfinite(s->sd[t]))
-            return sb_fail(
-                SB_EARG,
-                "%s: the target %s is %g in all %u rows that are trained on, or "
-                "too large for a float%s; there is nothing to learn",
-                d->path, d->target_names[t], (double)s->mean[t], n,
-                or_rounded(s->mean[t], rounded));
+        sb_status st = check_scale(s, d, t, index, n);
+        if (st != SB_OK)
+            return st;
     }
     return SB_OK;
 }

@@ -175,9 +175,10 @@ static void refuses_a_test_without_targets(void **state)
     assert_int_equal(open_text(&d, "a,b,y\n1,1,3.5\n2,2,4\n", &by_itself), SB_OK);
     put("t.csv", "a,b\n1,2\n", 8);
     struct sb_open_options like = {.split = SB_SPLIT_TEST, .like = &d, .any_name = true};
-    refused(sb_dataset_open_with(&test, "t.csv", &like), SB_EFORMAT,
-            "t.csv has 2 columns, but a.csv has 3: the target is missing, without which "
-            "nothing can be compared");
+    refused(
+        sb_dataset_open_with(&test, "t.csv", &like), SB_EFORMAT,
+        "t.csv: there is no column y, the target of a.csv, without which nothing can be "
+        "compared");
     put("t.csv", "a,b,y\n1,2,q\n", 12);
     refused(sb_dataset_open_with(&test, "t.csv", &like), SB_EFORMAT,
             "t.csv: line 2, column 3 (y): q is no number, as the column has in a.csv");
@@ -256,6 +257,41 @@ static void standardised_by_the_training_part(void **state)
     sb_dataset_fini(&d);
 }
 
+/* A variance of 1e-44 has two digits left: intervals would be wrong without a word. */
+static void refuses_a_scale_that_has_no_square(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *sentence;
+    } cases[] = {
+        {"1,1e-22\n2,3e-22\n",
+         "a.csv: the target column 2 has a standard deviation of 1e-22, whose square is "
+         "too small for a 32-bit float; want one from 1e-17 to 1e+17: write the target "
+         "in "
+         "another unit"},
+        {"1,1e37\n2,3e37\n",
+         "a.csv: the target column 2 has a standard deviation of 1e+37, whose square is "
+         "too large for a 32-bit float; want one from 1e-17 to 1e+17: write the target "
+         "in "
+         "another unit"},
+        {"1,1e-16\n2,3e-16\n", NULL},
+        {"1,1e16\n2,3e16\n", NULL},
+    };
+    const uint32_t all[] = {0, 1};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct sb_dataset d;
+        struct sb_target_scale s;
+        const struct sb_open_options o = {.task = SB_TASK_OUTCOMES};
+        assert_int_equal(open_text(&d, cases[i].text, &o), SB_OK);
+        if (cases[i].sentence)
+            refused(sb_target_scale_init(&s, &d, all, 2), SB_EARG, cases[i].sentence);
+        else
+            assert_int_equal(sb_target_scale_init(&s, &d, all, 2), SB_OK);
+        sb_target_scale_fini(&s);
+        sb_dataset_fini(&d);
+    }
+}
+
 static void split_at_random_by_whole_groups(void **state)
 {
     (void)state;
@@ -326,6 +362,8 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(arrays_have_targets, set_up, tear_down),
         cmocka_unit_test_setup_teardown(standardised_by_the_training_part, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(refuses_a_scale_that_has_no_square, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(split_at_random_by_whole_groups, set_up,
                                         tear_down),
