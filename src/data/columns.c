@@ -108,14 +108,20 @@ const char *sb_columns_wanted(const struct sb_columns *c, const char *name, size
     return out;
 }
 
-const char *sb_columns_title(const struct sb_columns *c, uint32_t i,
-                             char out[SB_COLUMN_TITLE])
+const char *sb_columns_title_at(const struct sb_columns *c, uint32_t i, uint32_t place,
+                                char out[SB_COLUMN_TITLE])
 {
     if (c->names.count > i)
-        snprintf(out, SB_COLUMN_TITLE, "column %u (%.*s)", i + 1,
+        snprintf(out, SB_COLUMN_TITLE, "column %u (%.*s)", place,
                  sb_text_cut(sb_words_at(&c->names, i), TITLE_NAME),
                  sb_words_at(&c->names, i));
     else
-        snprintf(out, SB_COLUMN_TITLE, "column %u", i + 1);
+        snprintf(out, SB_COLUMN_TITLE, "column %u", place);
     return out;
+}
+
+const char *sb_columns_title(const struct sb_columns *c, uint32_t i,
+                             char out[SB_COLUMN_TITLE])
+{
+    return sb_columns_title_at(c, i, i + 1, out);
 }

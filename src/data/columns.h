@@ -127,6 +127,10 @@ enum { SB_COLUMN_TITLE = 96 };
 const char *sb_columns_title(const struct sb_columns *c, uint32_t i,
                              char out[SB_COLUMN_TITLE]);
 
+/* The same of another file, in which it is at `place` (from 1). */
+const char *sb_columns_title_at(const struct sb_columns *c, uint32_t i, uint32_t place,
+                                char out[SB_COLUMN_TITLE]);
+
 enum { SB_COLUMN_ODD = 512 };
 
 /* Whether column i is a category though most of its different texts are numbers: a slip in

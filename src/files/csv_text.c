@@ -32,6 +32,7 @@ bool sb_csv_row(struct sb_csv *c)
             break;
     }
     c->row_line = c->line;
+    c->field = 0;
     c->more = c->at < c->end;
     return c->more;
 }
@@ -82,6 +83,7 @@ static sb_status quoted_field(struct sb_csv *c, struct sb_field *f)
 sb_status sb_csv_field(struct sb_csv *c, struct sb_field *f)
 {
     skip_blanks(c);
+    c->field++;
     if (c->at < c->end && *c->at == '"')
         return quoted_field(c, f);
     const char *start = c->at, *stop = start, *end = c->end;

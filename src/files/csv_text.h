@@ -23,6 +23,7 @@ struct sb_csv {
     char separator;    /* ' ': runs of blanks */
     uint64_t line;     /* of `at`, from 1 */
     uint64_t row_line; /* where the row at hand began */
+    uint32_t field;    /* number from 1 of the row's last field that was taken; 0: none */
     bool more;         /* the row at hand has another field */
 };
 

@@ -325,6 +325,6 @@ bool sb_feed_note(const struct sb_feed *f, char out[SB_FEED_NOTE])
              odd->unknown + odd->missing == 1 ? "" : "s",
              (unsigned long long)odd->unknown, (unsigned long long)odd->missing,
              (unsigned long long)odd->line,
-             sb_columns_title(f->columns, (uint32_t)odd->column, title));
+             sb_columns_title_at(f->columns, odd->column, odd->place, title));
     return true;
 }

@@ -118,6 +118,21 @@ static sb_status find_name(struct sb_table *t, void *context, const struct sb_cs
     return SB_OK;
 }
 
+static sb_status no_column(const struct sb_table *t, uint32_t k, bool response)
+{
+    const char *name = sb_words_at(&t->use->names, k), *like = t->o->like->path;
+    if (!response)
+        return sb_fail(SB_EFORMAT,
+                       "%s: there is no column %s, which %s has; columns are found by "
+                       "their names, in any order",
+                       t->begin.name, name, like);
+    return sb_fail(
+        SB_EFORMAT,
+        "%s: there is no column %s, the %s of %s, without which nothing can be "
+        "compared",
+        t->begin.name, name, t->use->targets > 0 ? "target" : "label", like);
+}
+
 /* Every column that counts is there: those with features, and unless t->without what is
  * predicted. field[k]: the number from 1 of the field that is column k; 0: none. */
 static sb_status check_absent(struct sb_table *t, const uint32_t *field)
@@ -128,11 +143,7 @@ static sb_status check_absent(struct sb_table *t, const uint32_t *field)
         t->without = t->without || (response && field[k] == 0 && t->o->unlabelled);
         bool counts = response ? !t->without : sb_column_has_input(&like->column[k]);
         if (counts && field[k] == 0)
-            return sb_fail(
-                SB_EFORMAT,
-                "%s: there is no column %s, which %s has; columns are found by "
-                "their names, in any order",
-                t->begin.name, sb_words_at(&like->names, k), t->o->like->path);
+            return no_column(t, k, response);
     }
     return SB_OK;
 }
@@ -166,7 +177,8 @@ static sb_status follow(struct sb_table *t, bool header)
     bool without =
         t->o->unlabelled && responses > 0 && t->width + responses == like->count;
     bool names = header && like->header;
-    if (!t->o->unlabelled && responses > 0 && t->width + responses == like->count)
+    if (!names && !t->o->unlabelled && responses > 0 &&
+        t->width + responses == like->count)
         return sb_fail(
             SB_EFORMAT,
             "%s has %u columns, but %s has %u: the %s is missing, without which "

@@ -24,7 +24,7 @@ sb_status sb_table_missing(const struct sb_columns *columns, const struct sb_csv
     return sb_fail(SB_EFORMAT,
                    "%s: line %llu, %s: the value is missing; fill it in or leave the row "
                    "out%s",
-                   c->name, line_of(c), sb_columns_title(columns, i, title),
+                   c->name, line_of(c), sb_columns_title_at(columns, i, c->field, title),
                    named ? "" : ", or train with data.missing = impute");
 }
 
@@ -33,8 +33,8 @@ static sb_status unknown(const struct sb_table_to *to, const struct sb_csv *c,
 {
     char title[SB_COLUMN_TITLE];
     return sb_fail(SB_EFORMAT, "%s: line %llu, %s: %.*s is %s%s", c->name, line_of(c),
-                   sb_columns_title(to->columns, i, title), shown(f), f->text, what,
-                   to->like);
+                   sb_columns_title_at(to->columns, i, c->field, title), shown(f),
+                   f->text, what, to->like);
 }
 
 static void count_odd(const struct sb_table_to *to, const struct sb_csv *c, uint32_t i,
@@ -48,6 +48,7 @@ static void count_odd(const struct sb_table_to *to, const struct sb_csv *c, uint
     if (odd->line == 0) {
         odd->line = c->row_line;
         odd->column = i;
+        odd->place = c->field;
     }
 }
 
@@ -70,7 +71,8 @@ static sb_status put_number(const struct sb_table_to *to, const struct sb_csv *c
     if (isfinite(*out))
         return SB_OK;
     return sb_fail(SB_EFORMAT, "%s: line %llu, %s: %.*s is too large for a 32-bit float",
-                   c->name, line_of(c), sb_columns_title(to->columns, i, title), shown(f),
+                   c->name, line_of(c),
+                   sb_columns_title_at(to->columns, i, c->field, title), shown(f),
                    f->text);
 }
 
@@ -138,7 +140,8 @@ sb_status sb_table_weight(const struct sb_columns *columns, const struct sb_csv 
     *out = sb_csv_number(f->text, f->size, &x) ? (float)x : NAN;
     if (isfinite(*out) && *out >= 0)
         return SB_OK;
-    return sb_fail(
-        SB_EFORMAT, "%s: line %llu, %s: the weight is '%.*s'; want a number from 0",
-        c->name, line_of(c), sb_columns_title(columns, i, title), shown(f), f->text);
+    return sb_fail(SB_EFORMAT,
+                   "%s: line %llu, %s: the weight is '%.*s'; want a number from 0",
+                   c->name, line_of(c), sb_columns_title_at(columns, i, c->field, title),
+                   shown(f), f->text);
 }

@@ -9,7 +9,8 @@
 struct sb_table_odd {
     uint64_t unknown; /* texts that are none of a category's */
     uint64_t missing; /* values that are missing where no row of training lacked one */
-    uint64_t line, column; /* of the first such field; line 0: none yet */
+    uint64_t line;    /* of the first such field; 0: none yet */
+    uint32_t column, place; /* what it is in training, and its number from 1 in its row */
 };
 
 /* Where fields go, and what they mean. */
@@ -30,11 +31,11 @@ struct sb_table_to {
 sb_status sb_table_value(const struct sb_table_to *to, const struct sb_csv *c,
                          struct sb_field *f, uint32_t i);
 
-/* The failure for a value that is not there. */
 /* *out = how much the row of a field counts: a number from 0. */
 sb_status sb_table_weight(const struct sb_columns *columns, const struct sb_csv *c,
                           const struct sb_field *f, uint32_t i, float *out);
 
+/* The failure for a value that is not there. */
 sb_status sb_table_missing(const struct sb_columns *columns, const struct sb_csv *c,
                            uint32_t i);
 

@@ -215,7 +215,7 @@ bad()
     [ "$(wc -l <out)" -eq "$rows" ] || fault "$sentence: $(wc -l <out) rows"
     [ "$rows" -eq 0 ] || [ "$(head -n 1 out)" = "$want" ] || fault "$sentence: no first row"
 }
-bad 'line 2, column 3 (b): x is no number, as the column has in the training data' 2 <<END
+bad 'line 2, column 2 (b): x is no number, as the column has in the training data' 2 <<END
 1,2,3,red,4
 1,x,3,red,4
 END

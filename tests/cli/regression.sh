@@ -169,7 +169,16 @@ awk -F, -v OFS=, 'NR > 1 { $2 = NR == 9 ? -1 : 1 } { print $2, $3, $4 }' table.c
 says "sebays train: weight.csv: line 9, column 1 (a): the weight is '-1'; want a number from 0" \
     "$sebays" train weight.csv --set data.weight=a
 cut -d, -f2-4 table.csv >three.csv
-says "sebays train: new.csv has 2 columns, but three.csv has 3: the target is missing, without which nothing can be compared" \
+says "sebays train: new.csv: there is no column y, the target of three.csv, without which nothing can be compared" \
     "$sebays" train three.csv --set data.test=new.csv
+# What is not looked at may be missing in the test file, and only that.
+awk -F, -v OFS=, 'NR < 80 { print $1, $2, $3, $4 }' table.csv >four.csv
+awk -F, -v OFS=, 'NR == 1 || NR >= 80 { print $4, $3, $2 }' table.csv >used.csv
+awk -F, -v OFS=, 'NR == 1 || NR >= 80 { print $1, $2, $4 }' table.csv >unused.csv
+"$sebays" train four.csv --set data.ignore=1 --set data.test=used.csv --set method.explore_epochs=2 \
+    --set method.exploit_epochs=2 --out four >out 2>err || fault "four.csv: $(cat err)"
+lacks=$(head -n 1 table.csv | cut -d, -f3)
+says "sebays train: unused.csv: there is no column $lacks, which four.csv has; columns are found by their names, in any order" \
+    "$sebays" train four.csv --set data.ignore=1 --set data.test=unused.csv --out five
 
 exit $failed

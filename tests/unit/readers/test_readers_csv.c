@@ -159,8 +159,12 @@ static void like_another(void **state)
     refused(open_text(&d, "a,b,b,k\n3,y,y,p\n", &o), SB_EFORMAT,
             "a.csv: line 1: columns 2 and 3 are both named 'b'; rename one of them, or "
             "leave it out of the file");
-    refused(open_text(&d, "b,a,c\ny,3,1\n", &o), SB_EFORMAT,
-            "a.csv: there is no column k, which t.csv has; columns are found by their "
+    refused(
+        open_text(&d, "b,a,c\ny,3,1\n", &o), SB_EFORMAT,
+        "a.csv: there is no column k, the label of t.csv, without which nothing can be "
+        "compared");
+    refused(open_text(&d, "k,b\np,y\n", &o), SB_EFORMAT,
+            "a.csv: there is no column a, which t.csv has; columns are found by their "
             "names, in any order");
     assert_int_equal(open_text(&d, "k,note,b,a\np,,y,3\n", &o), SB_OK); /* by name */
     assert_memory_equal(d.values, want, sizeof want);

@@ -133,10 +133,10 @@ static void refusals(void **state)
             "a.csv: line 2, column 2 (size): x is no number, as the column has in the "
             "first one");
     refuses(with_names, "size,colour\n1,red\n2,\n", 1,
-            "a.csv: line 3, column 3 (colour): the value is missing; fill it in or leave "
+            "a.csv: line 3, column 2 (colour): the value is missing; fill it in or leave "
             "the row out, or train with data.missing = impute");
     refuses(with_names, "size,colour\n1e39,red\n", 0,
-            "a.csv: line 2, column 2 (size): 1e39 is too large for a 32-bit float");
+            "a.csv: line 2, column 1 (size): 1e39 is too large for a 32-bit float");
     refuses(with_names, "size,hue\n1,red\n", 0,
             "a.csv: line 1: there is no column colour, which the first one has");
     refuses(with_names, "size,colour,size\n1,red,2\n", 0,
