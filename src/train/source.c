@@ -55,6 +55,34 @@ sb_status sb_source_find(const struct sb_config *c, const char *name, char *path
     return sb_data_find(name, dirs, n, path, size);
 }
 
+/* What arrays of labels are called: who names one gets what he asks for. */
+static bool is_array(const char *label)
+{
+    static const char *const names[] = {"y", "labels", "y_train", "train_labels"};
+    size_t i = 0;
+    while (i < sizeof names / sizeof *names && strcmp(names[i], label) != 0)
+        i++;
+    return i < sizeof names / sizeof *names;
+}
+
+/* Of a set without columns by name: something else than the one named would be used. */
+static sb_status refuse_names(const struct sb_config *c, const char *path)
+{
+    const struct {
+        const char *option, *value;
+    } named[] = {{"label", is_array(c->data.label) ? "" : c->data.label},
+                 {"ignore", c->data.ignore},
+                 {"group", c->data.group}};
+    for (size_t i = 0; i < sizeof named / sizeof *named; i++)
+        if (named[i].value[0])
+            return sb_fail(
+                SB_EARG,
+                "data.%s = %s: %s is no table as text; only those have columns "
+                "by name; leave it out",
+                named[i].option, named[i].value, path);
+    return SB_OK;
+}
+
 static sb_status open_train(struct sb_source *s, const struct sb_config *c,
                             const char *path)
 {
@@ -69,11 +97,8 @@ static sb_status open_train(struct sb_source *s, const struct sb_config *c,
             "data.task = regression: %s has classes; continuous targets come from "
             "tables and .npy or .npz arrays",
             path);
-    if (st == SB_OK && c->data.group[0] && !s->train.groups)
-        st = sb_fail(SB_EARG,
-                     "data.group = %s: %s is no table as text; only those have columns "
-                     "by name",
-                     c->data.group, path);
+    if (st == SB_OK && !s->train.columns)
+        st = refuse_names(c, path);
     if (st == SB_OK && c->data.weight[0] && !s->train.weights)
         st = sb_fail(SB_EARG,
                      "data.weight = %s: %s is neither a table as text nor a set of NumPy "
@@ -148,6 +173,11 @@ static sb_status keep_aside(struct sb_source *s, const struct sb_config *c)
     struct sb_holdout_options o = {.kind = s->train.labels ? SB_HOLDOUT_STRATIFIED
                                                            : SB_HOLDOUT_RANDOM,
                                    .fraction = c->data.test_share};
+    if (s->train.n * o.fraction + 0.5 >= s->train.n)
+        return sb_fail(SB_EARG,
+                       "%s has %u examples, of which data.test_share = %g leaves none to "
+                       "train on; say a smaller one",
+                       s->train.path, s->train.n, c->data.test_share);
     sb_status st = sb_indices_init(&aside, &s->train, &o);
     if (st != SB_OK)
         return st;

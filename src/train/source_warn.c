@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/log.h"
 #include "base/mem.h"
@@ -107,6 +108,35 @@ static void warn_of_single(const struct sb_dataset *d, const struct sb_env *env)
     sb_free(rows);
 }
 
+/* How two names of classes could be meant as one: 1 and 1.0, Yes and yes. Single letters may
+ * well be classes each. */
+static const char *alike(const char *a, const char *b)
+{
+    double x, y;
+    size_t size = strlen(a);
+    if (sb_csv_number(a, size, &x) && sb_csv_number(b, strlen(b), &y))
+        return x == y ? "are one number, written in two ways" : NULL;
+    return size > 1 && strcasecmp(a, b) == 0 ? "differ in capitals only" : NULL;
+}
+
+static void warn_of_alike(const struct sb_dataset *d, const struct sb_env *env)
+{
+    enum { MANY = 1000 };
+    char *const *name = d->class_names;
+    for (uint32_t i = 0; i < d->classes && d->classes <= MANY; i++)
+        for (uint32_t k = i + 1; k < d->classes; k++) {
+            const char *how = alike(name[i], name[k]);
+            if (!how)
+                continue;
+            sb_log_write(env->log, SB_LOG_WARN,
+                         "%s: the classes %.*s and %.*s %s; they are learned as two: if "
+                         "they are one, write them alike in the file",
+                         d->path, sb_text_cut(name[i], SHOWN), name[i],
+                         sb_text_cut(name[k], SHOWN), name[k], how);
+            return;
+        }
+}
+
 void sb_source_warn(const struct sb_dataset *d, const struct sb_env *env,
                     bool header_guessed)
 {
@@ -118,6 +148,8 @@ void sb_source_warn(const struct sb_dataset *d, const struct sb_env *env,
     }
     if (d->labels && sb_dataset_tabular(d))
         warn_of_single(d, env);
+    if (d->labels && d->columns && d->class_names)
+        warn_of_alike(d, env);
 }
 
 /* ---- what does not vary, or less than floats can show ---- */

@@ -148,7 +148,22 @@ printf '1.5,2\n2.5,3.25\n' >numbers.csv
 recipe nogroup 'set = iris.csv' 'group = site' 'split = stratified'
 refused nogroup 'iris.csv: data.group: there is no column site; want a number from 1 to 5'
 
+# Arrays have no columns by name: something else than what was asked for would be learned.
+"$sebays" data convert iris.csv --out arrays >out 2>err || fault "convert: $(cat err)"
+for named in 'label = petal' 'ignore = 2' 'group = site'; do
+    recipe by_name 'set = arrays' "$named"
+    refused by_name "data.$named: arrays is no table as text; only those have columns by name; leave it out"
+done
+recipe by_name 'set = arrays' 'label = y'
+learns by_name 85
+
+recipe all_tested 'set = iris.csv' 'test_share = 0.999'
+refused all_tested 'iris.csv has 150 examples, of which data.test_share = 0.999 leaves none to train on; say a smaller one'
+
 # Images and tables are not the same.
+"$sebays" train iris.csv --set model.arch=lenet --out lenet >out 2>err && fault 'lenet on a table: it trained'
+[ "$(tail -n 1 err)" = "sebays train: architecture 'lenet' on 1 x 1: it is for images of 16 x 16 or more; want mlp-H1-H2..., such as mlp-128-64" ] ||
+    fault "lenet: $(cat err)"
 recipe crop 'set = iris.csv' 'split = stratified' 'augment = crop-flip'
 refused crop 'iris.csv is a table; only images can be padded, cropped and mirrored: say data.augment = none'
 

@@ -199,6 +199,13 @@ static void what_cannot_be_learned_is_told(void **state)
          "told.csv: 1 of 3 classes has one row only, such as k: too few to learn from "
          "and "
          "to test with; if the first line is names, say data.header = yes"},
+        {"p,k\n1,1\n2,2.0\n3,1\n4,1.0\n5,2.0\n6,1.0\n", "yes",
+         "told.csv: the classes 1 and 1.0 are one number, written in two ways; they are "
+         "learned as two: if they are one, write them alike in the file"},
+        {"p,k\n1,no\n2,No\n3,no\n4,No\n", "yes",
+         "told.csv: the classes No and no differ in capitals only; they are learned as "
+         "two: if they are one, write them alike in the file"},
+        {"p,k\n1,n\n2,N\n3,n\n4,N\n", "yes", ""},
         {"0,1,2,3\n1,7,5,1\n2,6,5.5,1\n3,7,6,2\n4,8,1,2\n", "auto",
          "told.csv: its first line has numbers only, and is taken for the names of the "
          "columns; if they are values, say data.header = no"},
