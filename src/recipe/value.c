@@ -109,7 +109,8 @@ void sb_option_expected(const struct sb_option *o, char *out, size_t size)
         add_range(o, out, size);
         break;
     case SB_OPTION_TEXT:
-        add(out, size, "%d to %zu bytes, no ';' and no control characters",
+        add(out, size,
+            "%d to %zu bytes, no ';', no control characters, no blank at either end",
             o->flags & SB_OPTION_EMPTY ? 0 : 1, o->size - 1);
         break;
     }

@@ -152,8 +152,8 @@ static void bad_values_are_refused(void **state)
                  "data.sd = 0.2 0: want up to 6 numbers in (0, "
                  "1e+06]");
     assert_unset("model.arch", "a;b",
-                 "model.arch = a;b: want 1 to 63 bytes, no ';' and no control "
-                 "characters");
+                 "model.arch = a;b: want 1 to 63 bytes, no ';', no control characters, "
+                 "no blank at either end");
     assert_unset("method.name", "sebay",
                  "method.name = sebay: there is no method 'sebay'; the nearest is "
                  "'sebays'");
