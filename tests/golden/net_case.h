@@ -152,8 +152,10 @@ static bool init_net(struct net_case *k, const char *x_name)
     enum sb_likelihood_kind likelihood;
     if (!read_form(k))
         return false;
-    const struct sb_st_tensor *x =
-        golden_input(c, k->form.kind == SB_FORM_MIMO ? "x.0" : x_name);
+    char name[64];
+    snprintf(name, sizeof name, "%.40s%s", x_name,
+             k->form.kind == SB_FORM_MIMO ? ".0" : "");
+    const struct sb_st_tensor *x = golden_input(c, name);
     if (!x || !arch || !read_likelihood(c, &likelihood, &outputs))
         return false;
     if (x->ndim != 2 && x->ndim != 4) {

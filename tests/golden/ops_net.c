@@ -161,7 +161,7 @@ static void network(struct net_case *k)
 
 struct trace {
     double steps, delta_t, rate, lr_mu, lr_rho, momentum, decay, anneal_steps;
-    double nesterov, grow_batches, step_on_update;
+    double nesterov, grow_batches, step_on_update, lr_scale;
     enum sb_criterion criterion;
 };
 
@@ -175,6 +175,8 @@ static bool read_trace_options(struct golden_case *c, struct trace *t)
             golden_number(c, "nesterov", 0, 1, &t->nesterov)) &&
            (!sb_st_meta(&c->file, "grow_batches") ||
             golden_number(c, "grow_batches", 1, 1e6, &t->grow_batches)) &&
+           (!sb_st_meta(&c->file, "lr_scale") ||
+            golden_number(c, "lr_scale", 0, 1e3, &t->lr_scale)) &&
            (!sb_st_meta(&c->file, "step_on_update") ||
             golden_number(c, "step_on_update", 0, 1, &t->step_on_update));
 }
@@ -217,6 +219,7 @@ static bool trace_step(struct net_case *k, const struct trace *t, uint32_t s,
         .eps = k->list,
         .sgd = {(float)t->lr_mu, (float)t->momentum, (float)t->decay, t->nesterov > 0},
         .lr_rho = (float)t->lr_rho,
+        .lr_scale = (float)t->lr_scale,
         .kl_factor = (float)(beta / k->n_train),
         .prior_sd = (float)k->prior_sd,
         .rate = s % (uint32_t)t->delta_t == 0 ? t->rate : -1.0,
