@@ -5,9 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fmath.h"
 #include "base/mem.h"
 #include "base/rng.h"
 #include "kernels/kernels.h"
+#include "nn/plan.h"
 
 sb_status sb_attack_parse(struct sb_attack *a, const char *text)
 {
@@ -66,7 +68,28 @@ void sb_attack_fini(struct sb_attack *a)
     *a = (struct sb_attack){0};
 }
 
-/* a->gradient of the images pixel[n]. */
+/* Makes the gradient of each image's logits as long as its label's part: that is all that
+ * signs depend on, and single precision has it however sure the network is, while 1 - p(label)
+ * is soon 0. Part k of the others is e^(z_k - z_most) over the sum of all others. */
+static void lengthen(struct sb_net *n, const uint32_t *label)
+{
+    const struct sb_act *z = &n->head[0].logits;
+    struct sb_act d = sb_net_head_view(n, &n->node[n->arch.head[0].node].dy, 0);
+    for (uint32_t i = 0; i < z->batch; i++) {
+        float most = -INFINITY, sum = 0;
+        for (uint32_t k = 0; k < z->channels; k++)
+            if (k != label[i])
+                most = fmaxf(most, *sb_act_image(z, i, k));
+        for (uint32_t k = 0; k < z->channels; k++)
+            if (k != label[i])
+                sum += sb_exp(*sb_act_image(z, i, k) - most);
+        for (uint32_t k = 0; k < z->channels; k++)
+            *sb_act_image(&d, i, k) =
+                k == label[i] ? -1.0f : sb_exp(*sb_act_image(z, i, k) - most) / sum;
+    }
+}
+
+/* a->gradient of the images pixel[n], but for its length. */
 static sb_status differentiate(struct sb_attack *a, const float *pixel,
                                const uint32_t *label, uint32_t n)
 {
@@ -84,8 +107,10 @@ static sb_status differentiate(struct sb_attack *a, const float *pixel,
     sb_status st = sb_net_forward(env, &a->net, &pass);
     if (st == SB_OK)
         st = sb_net_loss(env, &a->net, &(struct sb_truth){.label = label}, &loss);
-    if (st == SB_OK)
+    if (st == SB_OK) {
+        lengthen(&a->net, label);
         st = sb_net_backward(env, &a->net, NULL, NULL);
+    }
     if (st == SB_OK)
         sb_act_store(&a->net.node[0].dy, a->gradient);
     return st;

@@ -15,6 +15,7 @@ struct norm_job {
     const struct sb_act *x, *residual;
     struct sb_act *y; /* NULL: the result is not stored */
     int flags, training;
+    const float *pivot; /* [channels] moments are taken about these */
     const struct sb_norm_backward *b;
     double *own; /* [channels][subtrees here][2] where others have some of the batch */
 };
@@ -115,21 +116,54 @@ static void moments_here(void *context, size_t chunk, int worker)
     const struct norm_job *j = context;
     struct sb_tree_sums sums;
     uint32_t c = (uint32_t)chunk;
-    sum_here(j, j->x, c, j->n->running_mean[c], block_moments, &sums);
+    sum_here(j, j->x, c, j->pivot[c], block_moments, &sums);
     put_sums(j, &sums, c);
+}
+
+struct moments {
+    double centre, var;
+    bool far; /* the centre is so far from the pivot that the squares' digits cancel */
+};
+
+static struct moments moments_about(const struct norm_job *j, uint32_t c, float pivot)
+{
+    const double far = 8.0; /* deviations: six bits of the variance are lost there */
+    struct sb_tree_sums sums;
+    double count = count_of(j->n, j->x);
+    sum_batch(j, j->x, c, pivot, block_moments, &sums);
+    double mean = sums.sum[0][0] / count;
+    double var = sums.sum[0][1] / count - mean * mean;
+    return (struct moments){.centre = (double)pivot + mean,
+                            .var = var > 0.0 || isnan(var) ? var : 0.0,
+                            .far = mean * mean > far * far * var};
+}
+
+/* What is far from its running mean is summed a second time, about the mean found. Where
+ * others have some of the batch all channels are, if any is: n->mean keeps the pivots. */
+static sb_status gather_moments(struct norm_job *j)
+{
+    const struct sb_norm *n = j->n;
+    bool again = false;
+    j->pivot = n->running_mean;
+    sb_status st = gather(j, moments_here, "sums of a norm");
+    for (uint32_t c = 0; st == SB_OK && j->own && c < n->channels; c++) {
+        struct moments m = moments_about(j, c, n->running_mean[c]);
+        n->mean[c] = m.far ? (float)m.centre : n->running_mean[c];
+        again |= m.far;
+    }
+    if (!again)
+        return st;
+    j->pivot = n->mean;
+    return gather(j, moments_here, "sums of a norm");
 }
 
 static void batch_moments(const struct norm_job *j, uint32_t c)
 {
     const struct sb_norm *n = j->n;
-    float pivot = n->running_mean[c];
-    struct sb_tree_sums sums;
-    double count = count_of(n, j->x);
-    sum_batch(j, j->x, c, pivot, block_moments, &sums);
-    double mean = sums.sum[0][0] / count;
-    double var = sums.sum[0][1] / count - mean * mean;
-    var = var > 0.0 || isnan(var) ? var : 0.0;
-    double centre = (double)pivot + mean;
+    struct moments of = moments_about(j, c, j->pivot[c]);
+    if (of.far && !j->own)
+        of = moments_about(j, c, (float)of.centre);
+    double count = count_of(n, j->x), centre = of.centre, var = of.var;
     n->mean[c] = (float)centre;
     n->inv_sd[c] = (float)(1.0 / sqrt(var + (double)n->epsilon));
     double unbiased = count > 1.0 ? var * count / (count - 1.0) : var;
@@ -185,7 +219,7 @@ static sb_status forward(struct norm_job *j)
     if (st == SB_OK)
         st = check_like(j->n, j->x, j->residual, "the residual");
     if (st == SB_OK && j->training)
-        st = gather(j, moments_here, "sums of a norm");
+        st = gather_moments(j);
     if (st == SB_OK)
         sb_threads_run(j->env->threads, j->n->channels, normalise_channel, j);
     return st;

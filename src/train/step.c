@@ -172,7 +172,10 @@ sb_status sb_train_step(const struct sb_env *env, struct sb_net *n,
                            .seed = o->seed,
                            .member = o->run,
                            .step = o->number,
-                           .eps = o->eps};
+                           .eps = o->eps,
+                           .weight_eps = o->weight_eps,
+                           .scale_eps = o->scale_eps,
+                           .drop = o->drop};
     sb_net_set_input(n, x);
     if (o->rows > 0)
         sb_net_set_rows(n, o->rows);

@@ -15,7 +15,9 @@ struct sb_step_options {
     uint64_t seed;        /* of the activation noise ... */
     uint32_t run, number; /* ... with the run and the step within it */
     uint32_t rows; /* of the whole batch, where several processes share it; 0: x's */
-    const struct sb_act *const *eps; /* the noise itself, [weights]; NULL: drawn */
+    /* the noise itself, as a pass has it (nn/net.h); NULL: drawn */
+    const struct sb_act *const *eps, *const *scale_eps, *const *drop;
+    const float *const *weight_eps;
     struct sb_sgd sgd;
     float lr_rho, lr_scale;
     float clip;      /* the gradients' norm, at most; 0: any */

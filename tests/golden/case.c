@@ -190,8 +190,9 @@ void golden_check_f64(struct golden_case *c, const char *name, const double *hav
         return;
     double scale = 0, error = 0;
     for (size_t i = 0; i < count; i++) {
-        double difference = fabs(have[i] - want[i]);
-        scale = fmax(scale, fabs(want[i]));
+        double difference = have[i] == want[i] ? 0 : fabs(have[i] - want[i]);
+        if (isfinite(want[i]))
+            scale = fmax(scale, fabs(want[i]));
         if (isnan(difference)) /* fmax() would drop it */
             error = INFINITY;
         error = fmax(error, difference);

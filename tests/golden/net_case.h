@@ -77,7 +77,8 @@ static bool read_form(struct net_case *k)
         return true;
     if (!golden_ok(c, sb_form_find(name, &f->kind)))
         return false;
-    if (f->kind == SB_FORM_DROPOUT ? !golden_number(c, "rate", 0, 1, &rate)
+    const char *share = sb_st_meta(&c->file, "dropout_rate") ? "dropout_rate" : "rate";
+    if (f->kind == SB_FORM_DROPOUT ? !golden_number(c, share, 0, 1, &rate)
                                    : !golden_number(c, "members", 1, 100, &members))
         return false;
     if (f->kind == SB_FORM_RANK_1 && !golden_number(c, "prior_std", 1e-6, 1e6, &prior))
@@ -152,8 +153,10 @@ static bool init_net(struct net_case *k, const char *x_name)
     enum sb_likelihood_kind likelihood;
     if (!read_form(k))
         return false;
-    const struct sb_st_tensor *x =
-        golden_input(c, k->form.kind == SB_FORM_MIMO ? "x.0" : x_name);
+    char name[64];
+    snprintf(name, sizeof name, "%.40s%s", x_name,
+             k->form.kind == SB_FORM_MIMO ? ".0" : "");
+    const struct sb_st_tensor *x = golden_input(c, name);
     if (!x || !arch || !read_likelihood(c, &likelihood, &outputs))
         return false;
     if (x->ndim != 2 && x->ndim != 4) {
@@ -268,8 +271,9 @@ static bool read_weight_noise(struct net_case *k, const char *name, uint32_t wei
 /* Noise of weights and scales and what masks multiply with, with a prefix ("" or "3."). */
 static bool read_noise(struct net_case *k, const char *prefix)
 {
-    char s[128], eps[64];
+    char s[128], eps[64], keep[64];
     snprintf(eps, sizeof eps, "%.40seps.", prefix);
+    snprintf(keep, sizeof keep, "%.40skeep.", prefix);
     for (uint32_t i = 0; i < k->net.arch.nodes; i++) {
         const struct sb_arch_node *d = &k->net.arch.node[i];
         struct sb_net_node *node = &k->net.node[i];
@@ -287,7 +291,7 @@ static bool read_noise(struct net_case *k, const char *prefix)
                 read_act(k, join(s, eps, d->name, part), &k->net.scale[node->param].eps);
         else if (d->kind == SB_NODE_MASK)
             k->drop_list[node->param] = a =
-                read_act(k, join(s, "keep.", d->name, ""), &node->y);
+                read_act(k, join(s, keep, d->name, ""), &node->y);
         else
             continue;
         if (!a)

@@ -114,10 +114,9 @@ static void check_inference(struct net_case *k)
         (golden_wants(c, "logits_eval") && !read_net(k)) ||
         !golden_ok(c, sb_net_forward(c->env, n, &pass)))
         return;
-    if (golden_wants(c, "logits_eval_mean"))
-        check_logits(k, "logits_eval_mean");
-    if (golden_wants(c, "logits_eval"))
-        check_logits(k, "logits_eval");
+    check_logits(k, "logits_eval_mean");
+    check_logits(k, "output_eval_mean");
+    check_logits(k, "logits_eval");
     sb_net_predict(c->env, n);
     for (uint32_t h = 0; mimo && h < n->arch.heads; h++) {
         sb_act_store(&n->head[h].prediction, one);
@@ -162,7 +161,25 @@ static void network(struct net_case *k)
 
 struct trace {
     double steps, delta_t, rate, lr_mu, lr_rho, momentum, decay, anneal_steps;
+    double nesterov, grow_batches, step_on_update, lr_scale;
+    enum sb_criterion criterion;
 };
+
+/* What not every case says: none of these, where it does not. */
+static bool read_trace_options(struct golden_case *c, struct trace *t)
+{
+    const char *criterion = sb_st_meta(&c->file, "criterion");
+    if (criterion && strcmp(criterion, "magnitude") == 0)
+        t->criterion = SB_PRUNE_MAGNITUDE;
+    return (!sb_st_meta(&c->file, "nesterov") ||
+            golden_number(c, "nesterov", 0, 1, &t->nesterov)) &&
+           (!sb_st_meta(&c->file, "grow_batches") ||
+            golden_number(c, "grow_batches", 1, 1e6, &t->grow_batches)) &&
+           (!sb_st_meta(&c->file, "lr_scale") ||
+            golden_number(c, "lr_scale", 0, 1e3, &t->lr_scale)) &&
+           (!sb_st_meta(&c->file, "step_on_update") ||
+            golden_number(c, "step_on_update", 0, 1, &t->step_on_update));
+}
 
 static bool read_trace(struct net_case *k, struct trace *t)
 {
@@ -176,7 +193,15 @@ static bool read_trace(struct net_case *k, struct trace *t)
            golden_number(c, "weight_decay", 0, 1, &t->decay) &&
            golden_number(c, "anneal_steps", 1, 1e9, &t->anneal_steps) &&
            golden_number(c, "n_train", 1, 1e12, &k->n_train) &&
-           golden_number(c, "prior_std", 1e-6, 1e6, &k->prior_sd);
+           golden_number(c, "prior_std", 1e-6, 1e6, &k->prior_sd) &&
+           read_trace_options(c, t);
+}
+
+/* Whether the gradient of step s is one of those that the next update averages. */
+static bool collects(const struct trace *t, uint32_t s)
+{
+    uint32_t every = (uint32_t)t->delta_t;
+    return every - s % every < (uint32_t)t->grow_batches;
 }
 
 /* Step s, the trainer's own: an optimiser step or, every delta_t, a prune-grow update. */
@@ -192,13 +217,19 @@ static bool trace_step(struct net_case *k, const struct trace *t, uint32_t s,
     struct sb_step_options o = {
         .number = s,
         .eps = k->list,
-        .sgd = {(float)t->lr_mu, (float)t->momentum, (float)t->decay, 0},
+        .weight_eps = k->weight_list,
+        .scale_eps = k->scale_list,
+        .drop = k->drop_list,
+        .sgd = {(float)t->lr_mu, (float)t->momentum, (float)t->decay, t->nesterov > 0},
         .lr_rho = (float)t->lr_rho,
+        .lr_scale = (float)t->lr_scale,
         .kl_factor = (float)(beta / k->n_train),
         .prior_sd = (float)k->prior_sd,
         .rate = s % (uint32_t)t->delta_t == 0 ? t->rate : -1.0,
-        .criterion = SB_PRUNE_SNR,
-        .batches = 1,
+        .criterion = t->criterion,
+        .step_on_update = t->step_on_update > 0,
+        .collect = collects(t, s),
+        .batches = (uint32_t)t->grow_batches,
     };
     struct sb_act x = k->net.input;
     if (!read ||
@@ -211,7 +242,7 @@ static bool trace_step(struct net_case *k, const struct trace *t, uint32_t s,
 static void trace(struct net_case *k)
 {
     struct golden_case *c = k->c;
-    struct trace t;
+    struct trace t = {.criterion = SB_PRUNE_SNR, .grow_batches = 1};
     struct sb_growth growth = {0};
     if (!read_trace(k, &t) || !init_net(k, "1.x") || !read_net(k))
         return;

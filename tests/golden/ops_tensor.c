@@ -85,32 +85,53 @@ static void put(const uint8_t *mask, size_t n, const float *sparse, float *dense
         dense[i] = mask[i] ? *sparse++ : 0;
 }
 
-/* Runs the update on p and checks what it leaves. mu, rho, mask: [n], dense, overwritten. */
-static void update(struct golden_case *c, struct sb_pattern *p, float *mu, float *rho,
+/* What a weight has: its mu, perhaps its rho and the momentum of either. */
+enum { ARRAYS = 4 };
+static const char *const array_name[ARRAYS] = {"mu", "rho", "momentum", "rho_momentum"};
+
+/* Runs the update on p and checks what it leaves. dense: [n] each, or NULL; mask: [n]; both
+ * overwritten. */
+static void update(struct golden_case *c, struct sb_pattern *p, float *dense[ARRAYS],
                    uint8_t *mask)
 {
-    size_t n = (size_t)p->rows * p->cols;
-    struct sb_topology_layer layer = {.pattern = p,
-                                      .mu = golden_alloc(c, p->nnz, sizeof(float)),
-                                      .rho = golden_alloc(c, p->nnz, sizeof(float))};
+    size_t n = (size_t)p->rows * p->cols, states = 0;
+    float *sparse[ARRAYS] = {NULL}, *state[2];
     int32_t *support = golden_alloc(c, n, sizeof *support);
     const float *grad = golden_f32(c, "grad", n);
+    const char *criterion = sb_st_meta(&c->file, "criterion");
+    bool magnitude = criterion && strcmp(criterion, "magnitude") == 0;
     double rate;
     if (!golden_number(c, "rate", 0, 1, &rate) || c->failed)
         return;
-    take(mask, n, mu, layer.mu);
-    take(mask, n, rho, layer.rho);
-    if (!golden_ok(c, sb_topology_prune_grow(&layer, grad, rate, SB_PRUNE_SNR, NULL)) ||
+    for (int i = 0; i < ARRAYS; i++) {
+        if (!dense[i])
+            continue;
+        if (!(sparse[i] = golden_alloc(c, p->nnz, sizeof(float))))
+            return;
+        take(mask, n, dense[i], sparse[i]);
+        if (i >= 2)
+            state[states++] = sparse[i];
+    }
+    struct sb_topology_layer layer = {.pattern = p,
+                                      .mu = sparse[0],
+                                      .rho = sparse[1],
+                                      .state = state,
+                                      .states = states};
+    if (!golden_ok(c, sb_topology_prune_grow(
+                          &layer, grad, rate,
+                          magnitude ? SB_PRUNE_MAGNITUDE : SB_PRUNE_SNR, NULL)) ||
         !golden_ok(c, sb_pattern_check(p)))
         return;
     mask_of_pattern(p, mask);
-    put(mask, n, layer.mu, mu);
-    put(mask, n, layer.rho, rho);
     for (size_t i = 0; i < n; i++)
         support[i] = mask[i];
     golden_check_i32(c, "mask", support, n);
-    golden_check_f32(c, "mu", mu, n, GOLDEN_TOL_LAYER);
-    golden_check_f32(c, "rho", rho, n, GOLDEN_TOL_LAYER);
+    for (int i = 0; i < ARRAYS; i++) {
+        if (!dense[i])
+            continue;
+        put(mask, n, sparse[i], dense[i]);
+        golden_check_f32(c, array_name[i], dense[i], n, GOLDEN_TOL_LAYER);
+    }
 }
 
 static void run_prune_grow(struct golden_case *c)
@@ -123,11 +144,14 @@ static void run_prune_grow(struct golden_case *c)
         return;
     }
     uint32_t rows = (uint32_t)t->shape[0], cols = (uint32_t)(t->count / rows);
-    float *mu = golden_f32(c, "mu", t->count), *rho = golden_f32(c, "rho", t->count);
+    float *dense[ARRAYS] = {NULL};
+    for (int i = 0; i < ARRAYS; i++)
+        if (i == 0 || golden_input_optional(c, array_name[i]))
+            dense[i] = golden_f32(c, array_name[i], t->count);
     uint8_t *mask = golden_mask(c, "mask", t->count);
     struct sb_pattern p = {0};
-    if (mu && rho && mask && golden_ok(c, pattern_of_mask(&p, rows, cols, mask)))
-        update(c, &p, mu, rho, mask);
+    if (!c->failed && golden_ok(c, pattern_of_mask(&p, rows, cols, mask)))
+        update(c, &p, dense, mask);
     sb_pattern_fini(&p);
 }
 

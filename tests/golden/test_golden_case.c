@@ -9,11 +9,12 @@
 
 static char path[] = "/tmp/sebays-test-XXXXXX";
 
-/* in.x = {1, 2}, in.mask = {0, 2}, out.y = {1, -4}, out.zero = {0}, out.n = {3}. */
+/* in.x = {1, 2}, in.mask = {0, 2}, out.y = {1, -4}, out.zero = {0}, out.n = {3},
+ * out.far = {INFINITY, 2}. */
 static int make_case(void **state)
 {
     (void)state;
-    static const float x[] = {1, 2}, y[] = {1, -4}, zero[] = {0};
+    static const float x[] = {1, 2}, y[] = {1, -4}, zero[] = {0}, far[] = {INFINITY, 2};
     static const int32_t mask[] = {0, 2}, n[] = {3};
     const size_t one[] = {1}, two[] = {2};
     int fd = mkstemp(path);
@@ -29,6 +30,7 @@ static int make_case(void **state)
     st = st ? st : sb_st_writer_add(&w, "out.y", SB_F32, 1, two, y);
     st = st ? st : sb_st_writer_add(&w, "out.zero", SB_F32, 1, one, zero);
     st = st ? st : sb_st_writer_add(&w, "out.n", SB_I32, 1, one, n);
+    st = st ? st : sb_st_writer_add(&w, "out.far", SB_F32, 1, two, far);
     st = st ? st : sb_st_writer_write(&w, path);
     sb_st_writer_fini(&w);
     return st == SB_OK ? 0 : -1;
@@ -59,12 +61,14 @@ static void exact_and_close_pass(void **state)
     (void)state;
     struct golden_case c;
     const float y[] = {1, -4.00002f}, zero[] = {1e-6f};
+    const float far[] = {INFINITY, 2.00001f};
     const int32_t n[] = {3};
     open_case(&c);
     golden_check_f32(&c, "y", y, 2, 1e-5);
     assert_true(c.worst > 4e-6 && c.worst < 6e-6); /* of the largest, not of each */
     golden_check_f32(&c, "zero", zero, 1, 1e-5);   /* absolute: all is 0 */
     golden_check_i32(&c, "n", n, 1);
+    golden_check_f32(&c, "far", far, 2, 1e-5);
     golden_check_complete(&c);
     close_case(&c, "");
 }
@@ -85,6 +89,13 @@ static void wrong_numbers_fail(void **state)
     check_one(off, "out.y: error 2.50e-03, tolerance 1e-05");
     check_one(not_a_number, "out.y: error inf, tolerance 1e-05");
     check_one(infinite, "out.y: error inf, tolerance 1e-05");
+    struct golden_case c;
+    const float near[] = {3e38f, 2}, other[] = {INFINITY, 2.1f}; /* of infinity and 2 */
+    open_case(&c);
+    golden_check_f32(&c, "far", near, 2, 1e-5);
+    golden_check_f32(&c, "far", other, 2, 1e-5);
+    close_case(&c, "out.far: error inf, tolerance 1e-05; "
+                   "out.far: error 5.00e-02, tolerance 1e-05");
 }
 
 static void wrong_outputs_fail(void **state)
@@ -101,7 +112,8 @@ static void wrong_outputs_fail(void **state)
     assert_true(golden_wants(&c, "y"));
     close_case(&c, "out.n: error 3.33e-01, tolerance 0; out.absent is missing; "
                    "out.y: this op does not compute it; "
-                   "out.zero: this op does not compute it");
+                   "out.zero: this op does not compute it; "
+                   "out.far: this op does not compute it");
     open_case(&c);
     golden_check_f32(&c, "y", y, 3, 1e-5);
     assert_non_null(strstr(c.reason, "tensor \"out.y\": has 2 elements, want 3"));

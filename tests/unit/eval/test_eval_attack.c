@@ -34,13 +34,25 @@ struct world {
     uint32_t label[N];
 };
 
-static sb_status add_member(struct world *w, uint64_t seed)
+/* Logits times `sure`. */
+static void sharpen(struct sb_net *n, float sure)
+{
+    struct sb_weight *fc = &n->weight[n->arch.weights - 1];
+    for (uint32_t i = 0; i < fc->nnz; i++)
+        fc->mu[i] *= sure;
+    for (uint32_t i = 0; i < fc->conv.out; i++)
+        fc->bias[i] *= sure;
+}
+
+static sb_status add_member(struct world *w, uint64_t seed, float sure)
 {
     struct sb_net net;
     struct sb_trained member = {0};
     sb_status st = nets_init(&net, "resnet-8", 0.5, true);
     if (st == SB_OK)
         st = sb_net_start(&net, seed, 0, -4.0f);
+    if (st == SB_OK)
+        sharpen(&net, sure);
     sb_net_refresh(&w->env, &net);
     if (st == SB_OK)
         st = sb_trained_init(&member, &net);
@@ -54,7 +66,8 @@ static sb_status add_member(struct world *w, uint64_t seed)
     return st;
 }
 
-static void init(struct world *w, enum sb_sample_kind sampling, uint32_t draws)
+static void init_sure(struct world *w, enum sb_sample_kind sampling, uint32_t draws,
+                      float sure)
 {
     static const float mean[] = {0.4f, 0.5f, 0.45f}, sd[] = {0.2f, 0.25f, 0.3f};
     const struct sb_model_info info = {.arch = "resnet-8",
@@ -73,13 +86,18 @@ static void init(struct world *w, enum sb_sample_kind sampling, uint32_t draws)
     w->env.threads = 2;
     assert_int_equal(sb_kernels_choose(NULL, &w->env.kernels), SB_OK);
     assert_int_equal(sb_model_init(&w->model, &info), SB_OK);
-    assert_int_equal(add_member(w, 1), SB_OK);
-    assert_int_equal(add_member(w, 2), SB_OK);
+    assert_int_equal(add_member(w, 1, 1), SB_OK);
+    assert_int_equal(add_member(w, 2, sure), SB_OK);
     assert_int_equal(sb_ensemble_init(&w->ensemble, &w->env, &w->model, &how, 8), SB_OK);
     for (uint32_t i = 0; i < N * SIZE; i++)
         w->pixel[i] = (float)sb_rng_below(&s, i, 256) / 255.0f;
     for (uint32_t i = 0; i < N; i++)
         w->label[i] = i % CLASSES;
+}
+
+static void init(struct world *w, enum sb_sample_kind sampling, uint32_t draws)
+{
+    init_sure(w, sampling, draws, 1);
 }
 
 static void fini(struct world *w)
@@ -88,8 +106,8 @@ static void fini(struct world *w)
     sb_model_fini(&w->model);
 }
 
-/* Mean of - log p(label) of one member. */
-static double loss_of(struct world *w, const float *pixel, size_t member)
+/* Probabilities of both members: [member][image][class]. */
+static const float *predict(struct world *w, const float *pixel)
 {
     static float prob[2 * N * CLASSES];
     struct sb_dataset d = {.element = SB_FLOATS,
@@ -100,9 +118,16 @@ static double loss_of(struct world *w, const float *pixel, size_t member)
                            .width = SIDE,
                            .path = "pixels"};
     struct sb_chosen all = {.data = &d, .n = N};
-    double sum = 0;
     assert_int_equal(sb_ensemble_check(&w->ensemble, &d), SB_OK);
     assert_int_equal(sb_ensemble_predict(&w->ensemble, &all, prob), SB_OK);
+    return prob;
+}
+
+/* Mean of - log p(label) of one member. */
+static double loss_of(struct world *w, const float *pixel, size_t member)
+{
+    const float *prob = predict(w, pixel);
+    double sum = 0;
     for (size_t i = 0; i < N; i++)
         sum -= log((double)prob[(member * N + i) * CLASSES + w->label[i]]);
     return sum / N;
@@ -171,6 +196,55 @@ static void fgsm_follows_the_gradient(void **state)
     }
     assert_true(clear > 5);
     fini(&w);
+}
+
+/* By how much image 0 is rather of class a than of class b, to the second member, in logits. */
+static double rather(struct world *w, const float *pixel, uint32_t a, uint32_t b)
+{
+    const float *p = predict(w, pixel) + (size_t)N * CLASSES;
+    return log((double)p[a]) - log((double)p[b]);
+}
+
+/* Where p(label) is 1 in single precision and all others are 0, the loss still has a
+ * direction: away from the class, towards the next one. */
+static void the_sure_are_attacked(void **state)
+{
+    (void)state;
+    static struct world w, sure;
+    static float fgsm[N * SIZE], x[N * SIZE];
+    double slope[SIZE], largest = 0;
+    uint32_t first = 0, second, clear = 0;
+    init(&w, SB_SAMPLE_MEAN, 1);
+    init_sure(&sure, SB_SAMPLE_MEAN, 1, 1e5f);
+    const float *p = predict(&w, w.pixel) + (size_t)N * CLASSES;
+    for (uint32_t k = 1; k < CLASSES; k++)
+        first = p[k] > p[first] ? k : first;
+    second = first == 0;
+    for (uint32_t k = 0; k < CLASSES; k++)
+        second = k != first && p[k] > p[second] ? k : second;
+    sure.label[0] = first;
+    p = predict(&sure, w.pixel) + (size_t)N * CLASSES;
+    assert_true(p[first] == 1.0f);
+    attacked(&sure, "fgsm", 1, fgsm);
+    memcpy(x, w.pixel, sizeof x);
+    for (size_t i = 0; i < SIZE; i += EVERY) {
+        x[i] = w.pixel[i] + 4e-3f;
+        slope[i] = rather(&w, x, second, first);
+        x[i] = w.pixel[i] - 4e-3f;
+        slope[i] -= rather(&w, x, second, first);
+        x[i] = w.pixel[i];
+        largest = fmax(largest, fabs(slope[i]));
+    }
+    for (size_t i = 0; i < SIZE; i += EVERY) {
+        float want = w.pixel[i] + (slope[i] > 0 ? 8.0f : -8.0f) / 255.0f;
+        if (fabs(slope[i]) < 0.2 * largest)
+            continue;
+        clear++;
+        assert_true(fabsf(fgsm[i] - fminf(fmaxf(want, 0), 1)) < 1e-6f);
+    }
+    assert_true(clear > 5);
+    fini(&w);
+    fini(&sure);
 }
 
 static void ways_of_sampling(void **state)
@@ -249,6 +323,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(attacks_hurt_within_bounds),
         cmocka_unit_test(fgsm_follows_the_gradient),
+        cmocka_unit_test(the_sure_are_attacked),
         cmocka_unit_test(ways_of_sampling),
         cmocka_unit_test(what_cannot_be),
         cmocka_unit_test(allocation_failures_are_survived),
