@@ -58,12 +58,14 @@ SB_INLINE void add_weight(struct sums *s, const float *strip, size_t off,
 {
     const float *x = strip + off * VF_LANES;
 #pragma GCC unroll 4
-    for (size_t g = 0; g < f.groups; g++)
+    for (size_t g = 0; g < f.groups; g++, x += f.pitch) {
+        SB_ONE_REGISTER(x);
 #pragma GCC unroll 4
         for (size_t v = 0; v < SB_GROUP; v++) {
             vf *a = &s->a[g * SB_GROUP + v];
-            *a = vf_fma(w, vf_load(x + g * f.pitch + v * f.step), *a);
+            *a = vf_fma(w, vf_load(x + v * f.step), *a);
         }
+    }
 }
 
 SB_INLINE void add_weights(struct sums *s, const float *strip, const struct form f,
