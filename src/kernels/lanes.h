@@ -31,6 +31,11 @@
 
 #define SB_INLINE static inline __attribute__((always_inline))
 
+/* Keeps an address or index whole: what lies at fixed distances from it is had by these, where
+ * the compiler would make a number of its own for each, run out of registers, and read them
+ * back from memory in a loop that loads limit. */
+#define SB_ONE_REGISTER(p) __asm__("" : "+r"(p))
+
 typedef float vf __attribute__((vector_size(4 * VF_LANES)));
 typedef int32_t vi __attribute__((vector_size(4 * VF_LANES)));
 typedef uint32_t vu __attribute__((vector_size(4 * VF_LANES)));

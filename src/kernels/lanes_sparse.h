@@ -56,14 +56,21 @@ struct sums {
 SB_INLINE void add_weight(struct sums *s, const float *strip, size_t off,
                           const struct form f, vf w)
 {
+    const bool step_on =
+        f.groups > 2; /* more vectors than there are registers for places */
     const float *x = strip + off * VF_LANES;
 #pragma GCC unroll 4
-    for (size_t g = 0; g < f.groups; g++)
+    for (size_t g = 0; g < f.groups; g++) {
+        const float *at = step_on ? x : x + g * f.pitch;
+        if (step_on)
+            SB_ONE_REGISTER(at);
 #pragma GCC unroll 4
         for (size_t v = 0; v < SB_GROUP; v++) {
             vf *a = &s->a[g * SB_GROUP + v];
-            *a = vf_fma(w, vf_load(x + g * f.pitch + v * f.step), *a);
+            *a = vf_fma(w, vf_load(at + v * f.step), *a);
         }
+        x = step_on ? at + f.pitch : x;
+    }
 }
 
 SB_INLINE void add_weights(struct sums *s, const float *strip, const struct form f,
