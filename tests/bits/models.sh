@@ -6,7 +6,8 @@
 # trainings a network; "print" prints the sums.
 set -eu
 sebays=$(realpath "$1") how=${2:-all}
-sums=$(cd "$(dirname "$0")" && pwd)/sums
+here=$(cd "$(dirname "$0")" && pwd)
+sums=$here/sums
 if ! command -v python3 >/dev/null; then
     echo 'NOT TESTED: the bits of trained models (needs python3)'
     exit 77
@@ -42,7 +43,7 @@ for name, shape in {"grey": (28, 28), "colour": (3, 12, 12)}.items():
         write_array(pathlib.Path(f"{name}/y_{part}.npy"), (n,), bytes(i % 10 for i in range(n)))
 END
 
-# recipe ARCH SET METHOD SPARSITY
+# recipe ARCH SET METHOD SPARSITY [ESTIMATOR]
 recipe()
 {
     cat <<END
@@ -62,10 +63,13 @@ delta_t = 2
 grow_batches = 2
 [train]
 batch = 16
+${5:+estimator = $5}
 END
 }
 recipe lenet grey sebays 0.8 >lenet-sebays.ini
 recipe wrn-10-1 colour sebays 0.8 >wrn-10-1-sebays.ini
+recipe lenet grey sebays 0.8 weights >lenet-weights.ini
+recipe wrn-10-1 colour sebays 0.8 weights >wrn-10-1-weights.ini
 recipe lenet grey dnn 0 >lenet-dnn.ini
 recipe mlp-50-20 grey mimo 0 >mlp-mimo.ini
 
@@ -98,23 +102,12 @@ for ini in *.ini; do
     done
 done
 
-# Of the tensors alone, networks and the far.* behind them: what a file says of its recipe
-# grows with every option.
-python3 - *.model >have <<'END'
-import hashlib, json, sys
-for path in sys.argv[1:]:
-    data = open(path, "rb").read()
-    start = 8 + int.from_bytes(data[:8], "little")
-    head, tensors, name = json.loads(data[8:start]), data[start:], path.removesuffix(".model")
-    end = min(t["data_offsets"][0] for k, t in head.items() if k.startswith("far."))
-    print(hashlib.sha256(tensors[:end]).hexdigest(), name)
-    print(hashlib.sha256(tensors[end:]).hexdigest(), name + "-far")
-END
+"$here/tensors.py" *.model >have
 if [ "$how" = print ]; then
     cat have
     exit
 fi
-grep -v ' steps$' "$sums" >want
+grep -v ' steps$\| quickstart' "$sums" >want
 if ! diff want have; then
     echo "FAILED: other bits than $sums has; where they are meant: tests/bits/renew"
     exit 1
