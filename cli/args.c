@@ -64,6 +64,7 @@ static const struct flag {
     {"--members", NULL, CLI_PREDICT, SWITCH, offsetof(struct cli_args, members)},
     {"--mpi", "NAME", CLI_MPI, MAYBE, offsetof(struct cli_args, mpi)},
     {"--ranks", "N,N,...", CLI_RANKS, TEXT, offsetof(struct cli_args, ranks)},
+    {"--equal-cost", "M,M,...", CLI_RANKS, TEXT, offsetof(struct cli_args, equal_cost)},
     {"--network", "RATE", CLI_RANKS, TEXT, offsetof(struct cli_args, network)},
     {"--from", "RUN", CLI_DRY_RUN, TEXT, offsetof(struct cli_args, from)},
     {"--mpi-limit", "SECONDS", CLI_MPI, TEXT, offsetof(struct cli_args, mpi_limit)},

@@ -28,7 +28,7 @@ enum cli_flags {
     CLI_DATA = 1 << 11,    /* --data-dir DIR */
     CLI_URL = 1 << 12,     /* --url BASE */
     CLI_KIND = 1 << 13,    /* --kind all|KIND[,KIND], --severity FIRST-LAST, --seed N */
-    CLI_RANKS = 1 << 14,   /* --ranks N,N,..., --network RATE */
+    CLI_RANKS = 1 << 14,   /* --ranks N,N,..., --network RATE, --equal-cost M,M,... */
     CLI_TASK = 1 << 15,    /* --task classification|regression|auto */
     CLI_FILE = 1 << 16,    /* --out FILE, -o FILE */
     CLI_FORMAT = 1 << 17,  /* --format NAME */
@@ -83,6 +83,7 @@ struct cli_args {
     const char *member;
     const char *from;
     const char *ranks;
+    const char *equal_cost;
     const char *network;
     const char *mpi;
     const char *mpi_limit;

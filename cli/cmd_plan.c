@@ -1,4 +1,5 @@
-/* sebays plan - what a recipe would cost, and what several processes would make of it. */
+/* sebays plan - what a recipe would cost, what several processes would make of it, and which
+ * other ensembles cost as much. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,24 +7,25 @@
 #include "data.h"
 #include "progress.h"
 
-enum { RANKS = 32 };
+enum { NUMBERS = 32, LARGEST = 65536 };
 
-/* What --ranks and --network ask for. */
+/* What --ranks and --network, or --equal-cost, ask for. */
 struct question {
-    uint32_t ranks[RANKS];
-    size_t count; /* 0: nothing */
+    uint32_t number[NUMBERS]; /* of processes, or members */
+    size_t count;             /* 0: nothing */
     double bits, latency;
 };
 
-static bool read_ranks(const char *text, struct question *q)
+/* "2,4,8". */
+static bool read_numbers(const char *text, struct question *q)
 {
     while (text) {
         char *end = NULL;
         unsigned long n = strtoul(text, &end, 10);
-        if (end == text || (*end && *end != ',') || n < 1 || n > 65536 ||
-            q->count == RANKS)
+        if (end == text || (*end && *end != ',') || n < 1 || n > LARGEST ||
+            q->count == NUMBERS)
             return false;
-        q->ranks[q->count++] = (uint32_t)n;
+        q->number[q->count++] = (uint32_t)n;
         text = *end ? end + 1 : NULL;
     }
     return true;
@@ -48,11 +50,20 @@ static bool read_network(const char *text, struct question *q)
 static bool read_question(const struct cli_args *args, struct question *q)
 {
     *q = (struct question){.bits = 10e9, .latency = 50e-6};
-    if (args->ranks && !read_ranks(args->ranks, q))
+    if (args->ranks && args->equal_cost)
+        fprintf(stderr,
+                "sebays plan: --ranks and --equal-cost are two questions; ask one "
+                "at a time\n");
+    else if (args->ranks && !read_numbers(args->ranks, q))
         fprintf(stderr,
                 "sebays plan: --ranks %s: want up to %d numbers of processes, commas "
                 "between: 2,4,8\n",
-                args->ranks, RANKS);
+                args->ranks, NUMBERS);
+    else if (args->equal_cost && !read_numbers(args->equal_cost, q))
+        fprintf(stderr,
+                "sebays plan: --equal-cost %s: want up to %d numbers of members, commas "
+                "between: 1,3,7\n",
+                args->equal_cost, NUMBERS);
     else if (args->network && !args->ranks)
         fprintf(stderr, "sebays plan: --network needs --ranks\n");
     else if (args->network && !read_network(args->network, q))
@@ -63,6 +74,26 @@ static bool read_question(const struct cli_args *args, struct question *q)
     else
         return true;
     return false;
+}
+
+/* The ensembles, and how to train them all. */
+static int print_sizes(const struct cli_args *args, const struct sebays_recipe *recipe,
+                       const struct sebays_run_options *o, const struct question *q)
+{
+    double sparsity[NUMBERS], cost[NUMBERS];
+    sebays_status st = sebays_sizes(recipe, o, q->number, q->count, sparsity, cost);
+    if (st != SEBAYS_OK)
+        return cli_fail("plan", st);
+    printf("%7s %9s %s\n", "members", "sparsity", "cost, of one dense run");
+    for (size_t i = 0; i < q->count; i++)
+        printf("%7u %9.4f %.2f\n", q->number[i], sparsity[i], cost[i]);
+    printf("\ntrain them all: sebays sweep %s --out DIR \\\n"
+           "    --vary method.members+method.sparsity=",
+           args->operand);
+    for (size_t i = 0; i < q->count; i++)
+        printf("%s%u:%.4f", i ? "," : "", q->number[i], sparsity[i]);
+    printf("\n");
+    return CLI_OK;
 }
 
 static int run(const struct cli_args *args)
@@ -84,8 +115,13 @@ static int run(const struct cli_args *args)
     int code = cli_load_recipe("plan", args, &recipe);
     if (code != CLI_OK)
         return code;
+    if (args->equal_cost) {
+        code = print_sizes(args, recipe, &o, &q);
+        sebays_recipe_free(recipe);
+        return code;
+    }
     sebays_status st =
-        q.count ? sebays_forecast(recipe, &o, q.ranks, q.count, q.bits, q.latency, &text)
+        q.count ? sebays_forecast(recipe, &o, q.number, q.count, q.bits, q.latency, &text)
                 : sebays_plan(recipe, &o, &text);
     cli_progress_end(&screen);
     sebays_recipe_free(recipe);
@@ -101,12 +137,16 @@ const struct cli_command cli_cmd_plan = {
         "       sebays plan DATA [--label COLUMN] [--task NAME] ...\n"
         "                   [--isa NAME] [--data-dir DIR] [--quiet]\n"
         "                   [--ranks N,N,... [--network RATE[,LATENCY]]]\n"
+        "                   [--equal-cost M,M,...]\n"
         "\n"
         "Prints what 'sebays train' would do: parameters and active weights by layer,\n"
         "memory, and for the stages of training their epochs, weights, arithmetic and\n"
         "the time a few real steps suggest; all of it as a multiple of one dense run.\n"
         "With --ranks, a forecast of a step and of the run that so many processes share\n"
         "(docs/cluster.md): a rank's share is measured here, exchanges are computed.\n"
+        "With --equal-cost, the sparsity with which ensembles of so many members cost "
+        "as\n"
+        "much to train as this recipe, and the sweep that trains them.\n"
         "\n"
         "  --label COLUMN            of a table: its name or number; default: the last\n"
         "  --task NAME               classification, regression or auto (the default):\n"
@@ -121,11 +161,13 @@ const struct cli_command cli_cmd_plan = {
         "  --ranks N,N,...           numbers of processes\n"
         "  --network RATE[,LATENCY]  between them: 10Gb (the default), 100Gb,5us; the\n"
         "                            latency is 50us unless given\n"
+        "  --equal-cost M,M,...      numbers of members\n"
         "  --quiet                   no progress\n"
         "\n"
         "examples:\n"
         "  sebays plan recipes/paper/cifar10-sebays-m3-s80.ini\n"
-        "  sebays plan recipes/quickstart.ini --ranks 2,4,8 --network 10Gb --threads 1\n",
+        "  sebays plan recipes/quickstart.ini --ranks 2,4,8 --network 10Gb --threads 1\n"
+        "  sebays plan recipes/quickstart.ini --equal-cost 1,3,5,7\n",
     .flags = CLI_SET | CLI_THREAD | CLI_ISA | CLI_DATA | CLI_QUIET | CLI_RANKS |
              CLI_LABEL | CLI_TASK,
     .run = run,

@@ -23,55 +23,81 @@ enum { SHOWN = 3 }; /* figures of a run, the first ones of its task */
 
 /* ---- combinations -------------------------------------------------------------------- */
 
-/* "section.key=v1,v2": how many values; 0: it is not like that. */
+/* How often c is in the first n characters. */
+static size_t count_of(const char *text, size_t n, char c)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < n; i++)
+        found += text[i] == c;
+    return found;
+}
+
+/* Options that an axis varies together: 1 in "section.key=v1,v2", 2 in "a.b+c.d=v1:w1,v2:w2". */
+static size_t count_options(const char *text)
+{
+    return 1 + count_of(text, strcspn(text, "="), '+');
+}
+
+/* How many values an axis has; 0: it is not like that. */
 static size_t count_values(const char *text)
 {
-    const char *equals = strchr(text, '=');
-    size_t n = 1;
-    if (!equals || equals == text || !equals[1])
+    const char *p = strchr(text, '=');
+    size_t n = 0, options = count_options(text);
+    if (!p || p == text)
         return 0;
-    for (const char *p = equals + 1; *p; p++) {
-        n += *p == ',';
-        if (*p == ',' && (p[1] == ',' || !p[1] || p == equals + 1))
+    do {
+        size_t length = strcspn(++p, ",");
+        if (length == 0 || (options > 1 && 1 + count_of(p, length, ':') != options))
             return 0;
-    }
+        n++;
+        p += length;
+    } while (*p);
     return n;
 }
 
-/* out = "section.key=value" with value k. False: too long. */
-static bool read_value(const char *text, size_t k, char out[NAME])
+/* The piece of a text with this number, of those that `between` separates; its length. */
+static size_t piece(const char **text, size_t number, const char *between)
 {
-    const char *value = strchr(text, '=') + 1;
-    size_t key = (size_t)(value - text);
-    while (k-- > 0)
-        value += strcspn(value, ",") + 1;
-    int n =
-        snprintf(out, NAME, "%.*s%.*s", (int)key, text, (int)strcspn(value, ","), value);
+    while (number-- > 0)
+        *text += strcspn(*text, between) + 1;
+    return strcspn(*text, between);
+}
+
+/* out = "section.key=value": the axis' option with value k. False: too long. */
+static bool read_value(const char *text, size_t option, size_t k, char out[NAME])
+{
+    const char *key = text, *value = strchr(text, '=') + 1;
+    bool several = count_options(text) > 1;
+    size_t keys = piece(&key, option, "+="), values = piece(&value, k, ",");
+    if (several)
+        values = piece(&value, option, ":,");
+    int n = snprintf(out, NAME, "%.*s=%.*s", (int)keys, key, (int)values, value);
     return n > 0 && n < NAME;
 }
 
-/* The assignment of axis i in this combination. */
-static bool assignment(const struct sweep *s, size_t i, char out[NAME])
+/* The assignment of axis i's option in this combination. */
+static bool assignment(const struct sweep *s, size_t i, size_t option, char out[NAME])
 {
     size_t rest = s->number;
     for (size_t k = s->args->varied.count; k-- > i + 1;)
         rest /= s->values[k];
-    return read_value(s->args->varied.item[i], rest % s->values[i], out);
+    return read_value(s->args->varied.item[i], option, rest % s->values[i], out);
 }
 
 /* A name for the combination that is a name of a directory too. */
 static bool name_it(struct sweep *s)
 {
     size_t used = 0;
-    for (size_t i = 0; i < s->args->varied.count; i++) {
-        char one[NAME];
-        if (!assignment(s, i, one))
-            return false;
-        int n = snprintf(s->name + used, NAME - used, "%s%s", i ? "," : "", one);
-        if (n < 0 || (size_t)n >= NAME - used)
-            return false;
-        used += (size_t)n;
-    }
+    for (size_t i = 0; i < s->args->varied.count; i++)
+        for (size_t k = 0; k < count_options(s->args->varied.item[i]); k++) {
+            char one[NAME];
+            if (!assignment(s, i, k, one))
+                return false;
+            int n = snprintf(s->name + used, NAME - used, "%s%s", used ? "," : "", one);
+            if (n < 0 || (size_t)n >= NAME - used)
+                return false;
+            used += (size_t)n;
+        }
     for (char *p = s->name; *p; p++)
         *p = *p == '/' || *p == ' ' ? '_' : *p;
     return true;
@@ -85,9 +111,12 @@ static int load(const struct sweep *s, struct sebays_recipe **out)
     if (code != CLI_OK)
         return code;
     sebays_status st = SEBAYS_OK;
-    for (size_t i = 0; i < s->args->varied.count && st == SEBAYS_OK; i++) {
-        char one[NAME];
-        st = assignment(s, i, one) ? sebays_recipe_assign(*out, one) : SEBAYS_EARG;
+    for (size_t i = 0; i < s->args->varied.count; i++) {
+        size_t options = count_options(s->args->varied.item[i]);
+        for (size_t k = 0; k < options && st == SEBAYS_OK; k++) {
+            char one[NAME];
+            st = assignment(s, i, k, one) ? sebays_recipe_assign(*out, one) : SEBAYS_EARG;
+        }
     }
     if (st == SEBAYS_OK)
         st = sebays_recipe_check(*out);
@@ -218,7 +247,10 @@ static int check(struct sweep *s)
     for (size_t i = 0; i < v->count; i++) {
         size_t n = s->values[i] = count_values(v->item[i]);
         if (n == 0) {
-            fprintf(stderr, "sebays sweep: --vary %s: want section.key=v1,v2,...\n",
+            fprintf(stderr,
+                    "sebays sweep: --vary %s: want section.key=v1,v2,..., or several "
+                    "options that change together, "
+                    "section.key+section.key=v1:w1,v2:w2,...\n",
                     v->item[i]);
             return CLI_USAGE;
         }
@@ -276,7 +308,9 @@ const struct cli_command cli_cmd_sweep = {
         "and one that was stopped goes on. A run that fails is named in the table, and\n"
         "the others are trained; the exit status is then 1.\n"
         "\n"
-        "  --vary section.key=v1,v2,...  values of an option; may be repeated\n"
+        "  --vary section.key=v1,v2,...  values of an option; may be repeated. Options\n"
+        "                                that change together are one: "
+        "a.b+c.d=v1:w1,v2:w2\n"
         "  --out DIR                     where the runs go\n"
         "  --set section.key=value       for all runs; may be repeated\n"
         "  --resume                      go on with what is there\n"
@@ -289,7 +323,9 @@ const struct cli_command cli_cmd_sweep = {
         "  sebays sweep recipes/quickstart.ini --vary method.sparsity=0,0.5,0.8,0.9 \\\n"
         "      --out runs/sparsity\n"
         "  sebays sweep recipes/quickstart.ini --vary train.seed=1,2,3 \\\n"
-        "      --vary method.name=sebays,bays --out runs/seeds --resume\n",
+        "      --vary method.name=sebays,bays --out runs/seeds --resume\n"
+        "  sebays sweep recipes/quickstart.ini --out runs/sizes \\\n"
+        "      --vary method.members+method.sparsity=1:0.7,3:0.8,7:0.9\n",
     .flags = CLI_VARY | CLI_OUT | CLI_SET | CLI_RESUME | CLI_THREAD | CLI_ISA | CLI_DATA |
              CLI_QUIET,
     .run = run,

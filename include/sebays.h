@@ -231,6 +231,14 @@ double sebays_result_density(const struct sebays_result *result);
 sebays_status sebays_plan(const struct sebays_recipe *recipe,
                           const struct sebays_run_options *options, char **out);
 
+/* For ensembles of members[i] networks, the sparsity with which training them costs as much as
+ * the recipe does, or comes nearest to it; cost[i]: what it costs then, as a multiple of one
+ * dense run. All [count]. Methods that prune while they train or at random only. */
+sebays_status sebays_sizes(const struct sebays_recipe *recipe,
+                           const struct sebays_run_options *options,
+                           const uint32_t *members, size_t count, double *sparsity,
+                           double *cost);
+
 /* What a step and the run would take if so many processes shared it: ranks [count], and a
  * network of so many bits a second and seconds of latency between them. A rank's share of the
  * batch is measured here, with the recipe's threads; what they exchange is counted. */

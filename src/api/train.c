@@ -230,6 +230,23 @@ sebays_status sebays_plan(const struct sebays_recipe *recipe,
     return (sebays_status)st;
 }
 
+sebays_status sebays_sizes(const struct sebays_recipe *recipe,
+                           const struct sebays_run_options *options,
+                           const uint32_t *members, size_t count, double *sparsity,
+                           double *cost)
+{
+    struct call c;
+    struct sebays_run_options none = {0};
+    SB_NEED(recipe);
+    SB_NEED(members);
+    SB_NEED(sparsity);
+    SB_NEED(cost);
+    sb_status st = begin(&c, recipe, options ? options : &none);
+    if (st == SB_OK)
+        st = sb_run_sizes(&c.env, &c.recipe, members, count, sparsity, cost);
+    return (sebays_status)st;
+}
+
 sebays_status sebays_forecast(const struct sebays_recipe *recipe,
                               const struct sebays_run_options *options,
                               const uint32_t *ranks, size_t count, double bits,

@@ -94,22 +94,43 @@ static bool has_active(const struct sb_net *n, const uint32_t *active)
     return same;
 }
 
+/* The architecture that is trained, and how many weights each layer of a fresh network gets,
+ * which the caller frees; also after a failure. */
+static sb_status plan_weights(const struct sb_trainer *t, enum sb_stage_support support,
+                              struct sb_arch *a, uint32_t **active)
+{
+    *active = NULL;
+    sb_status st = build_arch(t, a);
+    if (st != SB_OK)
+        return st;
+    *active = sb_calloc(a->weights, sizeof **active);
+    return *active ? share_out(t, a, support, *active)
+                   : sb_fail(SB_ENOMEM, "no memory to plan %u layers", a->weights);
+}
+
 sb_status sb_trainer_plan_fresh(struct sb_trainer *t, enum sb_stage_support support)
 {
     struct sb_arch a;
-    uint32_t *active = NULL;
-    sb_status st = build_arch(t, &a);
-    if (st != SB_OK)
-        goto done;
-    active = sb_calloc(a.weights, sizeof *active);
-    if (!active) {
-        st = sb_fail(SB_ENOMEM, "no memory to plan %u layers", a.weights);
-        goto done;
-    }
-    st = share_out(t, &a, support, active);
+    uint32_t *active;
+    sb_status st = plan_weights(t, support, &a, &active);
     if (st == SB_OK && !has_active(&t->net, active))
         st = sb_trainer_plan(t, active);
-done:
+    sb_arch_fini(&a);
+    sb_free(active);
+    return st;
+}
+
+sb_status sb_trainer_fresh_macs(const struct sb_trainer *t, enum sb_stage_support support,
+                                double *macs)
+{
+    struct sb_arch a;
+    uint32_t *active;
+    sb_status st = plan_weights(t, support, &a, &active);
+    *macs = 0.0;
+    for (uint32_t i = 0, weight = 0; i < a.nodes && st == SB_OK; i++)
+        if (a.node[i].kind == SB_NODE_WEIGHT)
+            *macs += (double)active[weight++] * a.node[i].conv.out_height *
+                     a.node[i].conv.out_width;
     sb_arch_fini(&a);
     sb_free(active);
     return st;

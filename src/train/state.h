@@ -141,6 +141,10 @@ sb_status sb_trainer_plan(struct sb_trainer *t, const uint32_t *active);
 /* Plans it as a fresh one of that support is, unless it is so already. */
 sb_status sb_trainer_plan_fresh(struct sb_trainer *t, enum sb_stage_support support);
 
+/* Multiply-adds of a row in a fresh network of that support, which is not planned for it. */
+sb_status sb_trainer_fresh_macs(const struct sb_trainer *t, enum sb_stage_support support,
+                                double *macs);
+
 /* What the stage begins with; for its very first batch only. */
 sb_status sb_trainer_enter(struct sb_trainer *t, const struct sb_stage *g);
 

@@ -61,6 +61,14 @@ void sb_run_result_fini(struct sb_run_result *r);
 sb_status sb_run_plan(const struct sb_env *env, const struct sb_recipe *recipe,
                       struct sb_progress *progress, char **out);
 
+/* For ensembles of members[i] networks, [count], each at least 1, the sparsity with which
+ * training them costs as much as the recipe does, to four decimals, or comes nearest to it;
+ * cost[i] is what it costs then, as a multiple of one dense run. For methods whose members
+ * have a sparsity before they are trained. */
+sb_status sb_run_sizes(const struct sb_env *env, const struct sb_recipe *recipe,
+                       const uint32_t *members, size_t count, double *sparsity,
+                       double *cost);
+
 /* Fits the resolved recipe to its data, as training would, and says where that is: paths
  * of the recipe become such that they are right from any directory. */
 sb_status sb_run_fit(const struct sb_env *env, struct sb_recipe *recipe);

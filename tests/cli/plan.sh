@@ -84,4 +84,26 @@ refused 2 'sebays plan: --network fast: want a rate and, if you know it, a laten
     plan small.ini --ranks 2 --network fast
 refused 2 'sebays plan: 65 ranks cannot share a batch of 64 images' \
     plan small.ini --ranks 2,65
+# Ensembles that cost as much: the recipe's own is among them, fewer members are denser, and one that
+# cannot cost as much has all weights.
+"$sebays" plan small.ini --quiet --set method.sparsity=0.6 --equal-cost 1,2,5 >out 2>err ||
+    fault "plan --equal-cost: $(cat err)"
+awk 'NR > 1 && NF == 3 { s[$1] = $2; c[$1] = $3 }
+     END { exit !(s[2] > 0.59 && s[2] < 0.61 && s[1] < s[2] && s[2] < s[5] && s[5] < 1 &&
+                  c[5] > 0.95 * c[2] && c[5] < 1.05 * c[2]) }' out || fault "plan --equal-cost: $(cat out)"
+vary=$(sed -n 's/^ *--vary //p' out)
+"$sebays" sweep small.ini --quiet --vary "$vary" --out sizes >out 2>err || fault "its sweep: $(cat err)"
+[ "$(grep -c '^method.members=' out)" = 3 ] || fault "its sweep: $(cat out)"
+"$sebays" plan small.ini --quiet --set method.sparsity=0.1 --equal-cost 1 >out 2>err
+grep -q '^ *1  *0.0000 ' out || fault "no ensemble of one costs as much: $(cat out)"
+refuses_size()
+{
+    "$sebays" plan small.ini --quiet "$@" >out 2>err && fault "plan $* is taken"
+    [ "$(wc -l <err)" = 1 ] || fault "plan $*: $(cat err)"
+}
+refuses_size --equal-cost 0
+refuses_size --equal-cost 3x
+refuses_size --equal-cost 3 --ranks 2
+refuses_size --equal-cost 3 --set method.name=pf
+
 exit $failed

@@ -50,6 +50,20 @@ grep -q '^sebays sweep: train.lr=0.05: train.seed was .1. and is now .7.' err ||
 grep -q '0\.[0-9]' out && grep -v '^train.lr=.*failed$' out | grep -q '^train.lr' &&
     fault "another recipe: old figures: $(cat out)"
 
+# Options that change together are one axis, and named each.
+"$sebays" sweep iris.ini --vary method.explore_epochs+train.lr=1:0.05,2:0.1 --vary train.seed=1,2 \
+    --out together --quiet >out 2>err || fault "together: $(cat err)"
+[ "$(sed -n 's/^\(method[^ ]*\) .*/\1/p' out | tr '\n' ' ')" = "\
+method.explore_epochs=1,train.lr=0.05,train.seed=1 method.explore_epochs=1,train.lr=0.05,train.seed=2 \
+method.explore_epochs=2,train.lr=0.1,train.seed=1 method.explore_epochs=2,train.lr=0.1,train.seed=2 " ] ||
+    fault "together: $(cat out)"
+grep -q '^lr = 0.1$' together/method.explore_epochs=2,train.lr=0.1,train.seed=2/recipe.ini ||
+    fault 'together: the second option is not set'
+for vary in method.explore_epochs+train.lr=1,2 method.explore_epochs+train.lr=1:2:3 train.lr=1,,2; do
+    "$sebays" sweep iris.ini --vary $vary --out wrong --quiet >out 2>err && fault "$vary is taken"
+    grep -q "^sebays sweep: --vary $vary: want section.key=" err || fault "$vary: $(cat err)"
+done
+
 # The number of threads is no other recipe.
 "$sebays" sweep iris.ini --vary train.lr=0.05,0.1 --out sweep --resume --quiet --threads 2 \
     >out 2>err || fault "other threads: $(cat err)"
