@@ -132,6 +132,10 @@ for m in mc-dropout rank1-bnn sebays; do
     [ "$(cat err)" = "$want" ] || fault "eval $m --samples 3 says '$(cat err)'"
 done
 grep -q '^run-sebays: 60 examples of .*, sampling draws:3$' out || fault "eval: $(head -1 out)"
+"$sebays" eval run-rank1-bnn --samples noise --quiet > out 2> err || fault "eval --samples noise: $(cat err)"
+grep -q '^run-rank1-bnn: 60 examples of .*, sampling draw$' out || fault "noise of scales: $(head -1 out)"
+want='warning: this model has drawn scales and no noise of activations: eval.sampling (--samples) is draw'
+[ "$(cat err)" = "$want" ] || fault "noise of scales says '$(cat err)'"
 "$sebays" eval run-mc-dropout --quiet > out 2> err
 grep -q '^run-mc-dropout: 60 examples of .*, weights are points$' out || fault "eval: $(head -1 out)"
 

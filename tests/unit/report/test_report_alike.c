@@ -87,6 +87,23 @@ static void runs_that_were_not_evaluated_alike_are_named(void **state)
         sb_report_run_fini(&run[i]);
 }
 
+/* Of drawn scales, noise of activations is the draw, whatever older results call it. */
+static void noise_of_scales_is_a_draw(void **state)
+{
+    (void)state;
+    struct sb_report_run run[2];
+    struct sb_compare c;
+    char sentence[SB_COMPARE_UNLIKE];
+    run[0] = runs_make("a", "d", "lenet", "sebays", 3, 0.8, EVALUATED("", "draw"));
+    run[1] = runs_make("b", "d", "lenet", "rank1-bnn", 4, 0,
+                       EVALUATED("", "activation-noise"));
+    assert_int_equal(sb_compare_init(&c, run, 2), SB_OK);
+    assert_string_equal(sb_compare_unlike(&c, sentence), "");
+    sb_compare_fini(&c);
+    for (int i = 0; i < 2; i++)
+        sb_report_run_fini(&run[i]);
+}
+
 /* The same name, members and sparsity, and yet another method: nothing stands beside it. */
 static void other_weights_and_passes_are_not_the_papers(void **state)
 {
@@ -115,6 +132,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(units_of_costs_that_differ_have_a_column),
         cmocka_unit_test(runs_that_were_not_evaluated_alike_are_named),
+        cmocka_unit_test(noise_of_scales_is_a_draw),
         cmocka_unit_test(other_weights_and_passes_are_not_the_papers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
