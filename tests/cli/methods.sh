@@ -59,7 +59,12 @@ one()
     method=$1
     shift
     "$sebays" plan "$@" > "$method.plan" 2> err || fault "plan $method: $(cat err)"
-    "$sebays" train "$@" --out "$run" --quiet > out 2> err || fault "train $method: $(cat err)"
+    case $method in
+        mc-dropout | mimo | batch-ensemble | rank1-bnn | treenet) said='^network: epoch' ;;
+        *) said='^member 1 of [1-9][0-9]*: epoch' ;;
+    esac
+    "$sebays" train "$@" --out "$run" > out 2> err || fault "train $method: $(cat err)"
+    grep -q "$said" err || fault "train $method: no $said in $(cat err)"
     case $method in
         dnn | bnn) ;;
         *) grep -Eq '^the ensemble is (as accurate as|[0-9.]+ points (more|less) accurate than) its best member \(member [0-9]+\), (and|but) its nll is [0-9.]+ (lower|higher)$' out ||
