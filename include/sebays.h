@@ -446,6 +446,12 @@ struct sebays_predictor_options {
     uint32_t draws; /* of SEBAYS_DRAWS and SEBAYS_NOISE; 0: 1 */
 };
 
+/* Reads a way of sampling as people write it, "20", "draw", "mean" or "noise", into sampling
+ * and draws; SEBAYS_EARG. The command line, sebays_eval and sebays_export take these words,
+ * and the names in results.json. */
+sebays_status sebays_sampling_read(const char *samples,
+                                   struct sebays_predictor_options *options);
+
 /* Predicts with a model, on one thread of the caller's at a time. */
 struct sebays_predictor;
 
