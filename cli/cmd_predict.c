@@ -62,17 +62,15 @@ static int cannot_write(const struct work *w, int why)
 /* What is predicted from, and what predicts, are not to be lost by a slip. */
 static bool spares(const struct cli_args *args)
 {
-    static const char *const names[] = {"model.safetensors", "recipe.ini",
-                                        "results.json",      "metrics.jsonl",
-                                        "updates.jsonl",     "trajectory.npy"};
-    enum { NAMES = sizeof names / sizeof *names };
-    char path[NAMES][CLI_PATH];
-    const char *which, *files[NAMES + 2] = {args->input, args->operand};
-    for (size_t i = 0; i < NAMES; i++) {
-        int n = snprintf(path[i], CLI_PATH, "%s/%s", args->operand, names[i]);
-        files[2 + i] = n > 0 && n < CLI_PATH ? path[i] : NULL;
+    char path[CLI_PATH];
+    const char *which, *named[] = {args->input, args->operand};
+    bool spared = !cli_output_is(args->out, named, 2, &which);
+    for (size_t i = 0; spared && sebays_run_file(i); i++) {
+        const char *file = path;
+        int n = snprintf(path, CLI_PATH, "%s/%s", args->operand, sebays_run_file(i));
+        spared = n <= 0 || n >= CLI_PATH || !cli_output_is(args->out, &file, 1, &which);
     }
-    if (!cli_output_is(args->out, files, NAMES + 2, &which))
+    if (spared)
         return true;
     fprintf(stderr,
             "sebays %s: --out %s would replace %s; give the predictions another name\n",

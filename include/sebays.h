@@ -195,6 +195,10 @@ sebays_status sebays_train(const struct sebays_recipe *recipe,
                            const struct sebays_run_options *options,
                            struct sebays_result **out);
 
+/* Names of the files that a finished run directory can have, recipe.ini first; NULL: there are
+ * not so many. */
+const char *sebays_run_file(size_t i);
+
 /* Makes the run of members that were trained alone (one_member), each into one of these
  * directories, in any order: the same model.safetensors, to the bit, as of a run that trained
  * them one after the other. options as for sebays_train. */
