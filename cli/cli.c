@@ -148,6 +148,6 @@ bool cli_recipe_file(const struct cli_args *args, char *out, size_t size)
 
 bool cli_run_recipe(const char *run, char *out, size_t size)
 {
-    int n = snprintf(out, size, "%s/recipe.ini", run);
+    int n = snprintf(out, size, "%s/%s", run, sebays_run_file(0));
     return n >= 0 && (size_t)n < size;
 }

@@ -62,17 +62,15 @@ static int cannot_write(const struct work *w, int why)
 /* What is predicted from, and what predicts, are not to be lost by a slip. */
 static bool spares(const struct cli_args *args)
 {
-    static const char *const names[] = {"model.safetensors", "recipe.ini",
-                                        "results.json",      "metrics.jsonl",
-                                        "updates.jsonl",     "trajectory.npy"};
-    enum { NAMES = sizeof names / sizeof *names };
-    char path[NAMES][CLI_PATH];
-    const char *which, *files[NAMES + 2] = {args->input, args->operand};
-    for (size_t i = 0; i < NAMES; i++) {
-        int n = snprintf(path[i], CLI_PATH, "%s/%s", args->operand, names[i]);
-        files[2 + i] = n > 0 && n < CLI_PATH ? path[i] : NULL;
+    char path[CLI_PATH];
+    const char *which, *named[] = {args->input, args->operand};
+    bool spared = !cli_output_is(args->out, named, 2, &which);
+    for (size_t i = 0; spared && sebays_run_file(i); i++) {
+        const char *file = path;
+        int n = snprintf(path, CLI_PATH, "%s/%s", args->operand, sebays_run_file(i));
+        spared = n <= 0 || n >= CLI_PATH || !cli_output_is(args->out, &file, 1, &which);
     }
-    if (!cli_output_is(args->out, files, NAMES + 2, &which))
+    if (spared)
         return true;
     fprintf(stderr,
             "sebays %s: --out %s would replace %s; give the predictions another name\n",
@@ -257,7 +255,7 @@ const struct cli_command cli_cmd_predict = {
         "usage: sebays predict RUN|MODEL --input FILE|DIR|- [--out FILE]\n"
         "                      [--format csv|json|npy] [--top K] [--probabilities]\n"
         "                      [--members] [--reject-above ENTROPY]\n"
-        "                      [--samples N|mean|noise] [--coverage SHARE]\n"
+        "                      [--samples N|draw|mean|noise] [--coverage SHARE]\n"
         "                      [--quantiles LEVEL,...] [--conformal] [--far]\n"
         "                      [--keep COLUMN,...] [--csv-safe] [--threads N]\n"
         "                      [--isa NAME] [--data-dir DIR] [--quiet]\n"
@@ -308,8 +306,11 @@ const struct cli_command cli_cmd_predict = {
         "  --keep COLUMN,...         columns of the input table, by name or number, that "
         "are\n"
         "                            written beside the index: an id, say\n"
-        "  --samples N|mean|noise    draws of the weights a member, posterior means, or\n"
-        "                            activation noise; default: the draw kept with each\n"
+        "  --samples N|draw|mean|noise\n"
+        "                            draws of the weights a member (draw: one), means "
+        "of\n"
+        "                            the posterior, or activation noise; default:\n"
+        "                            the draw kept with each\n"
         "  --threads N               default: one a processor; any number gives the\n"
         "                            same bits\n"
         "  --isa NAME                instruction set of the kernels; default: the best\n"

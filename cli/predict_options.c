@@ -8,8 +8,6 @@
 
 static const char name[] = "predict";
 
-enum { MOST_DRAWS = 1000000 };
-
 /* A whole number of at most 7 digits, not 0. */
 static bool read_number(const char *text, uint32_t *out)
 {
@@ -18,16 +16,6 @@ static bool read_number(const char *text, uint32_t *out)
         return false;
     *out = (uint32_t)strtoul(text, NULL, 10);
     return *out > 0;
-}
-
-static bool read_samples(const char *text, struct sebays_predictor_options *o)
-{
-    o->sampling = !text                        ? SEBAYS_DRAW
-                  : strcmp(text, "mean") == 0  ? SEBAYS_MEAN
-                  : strcmp(text, "noise") == 0 ? SEBAYS_NOISE
-                                               : SEBAYS_DRAWS;
-    return o->sampling != SEBAYS_DRAWS ||
-           (read_number(text, &o->draws) && o->draws <= MOST_DRAWS);
 }
 
 static bool read_format(const char *text, enum cli_predictions_format *out)
@@ -64,10 +52,8 @@ bool cli_predict_read(const struct cli_args *args, struct cli_predictions *a,
     else if (!read_format(args->format, &a->format))
         fprintf(stderr, "sebays %s: --format %s: want csv, json or npy\n", name,
                 args->format);
-    else if (!read_samples(args->samples, o))
-        fprintf(stderr,
-                "sebays %s: --samples %s: want a number of draws, mean or noise\n", name,
-                args->samples);
+    else if (args->samples && sebays_sampling_read(args->samples, o) != SEBAYS_OK)
+        fprintf(stderr, "sebays %s: --%s\n", name, sebays_message());
     else if (a->rejects && !read_entropy(args->reject_above, &a->reject_above))
         fprintf(stderr, "sebays %s: --reject-above %s: want nats, a number from 0\n",
                 name, args->reject_above);

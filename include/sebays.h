@@ -195,6 +195,10 @@ sebays_status sebays_train(const struct sebays_recipe *recipe,
                            const struct sebays_run_options *options,
                            struct sebays_result **out);
 
+/* Names of the files that a finished run directory can have, recipe.ini first; NULL: there are
+ * not so many. */
+const char *sebays_run_file(size_t i);
+
 /* Makes the run of members that were trained alone (one_member), each into one of these
  * directories, in any order: the same model.safetensors, to the bit, as of a run that trained
  * them one after the other. options as for sebays_train. */
@@ -453,6 +457,12 @@ struct sebays_predictor_options {
     enum sebays_sampling sampling;
     uint32_t draws; /* of SEBAYS_DRAWS and SEBAYS_NOISE; 0: 1 */
 };
+
+/* Reads a way of sampling as people write it, "20", "draw", "mean" or "noise", into sampling
+ * and draws; SEBAYS_EARG. The command line, sebays_eval and sebays_export take these words,
+ * and the names in results.json. */
+sebays_status sebays_sampling_read(const char *samples,
+                                   struct sebays_predictor_options *options);
 
 /* Predicts with a model, on one thread of the caller's at a time. */
 struct sebays_predictor;

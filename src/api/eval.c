@@ -15,17 +15,15 @@
 
 static sb_status set_samples(struct sb_recipe *r, const char *samples)
 {
-    if (strcmp(samples, "mean") == 0)
-        return sb_recipe_set(r, "eval.sampling", "mean");
-    if (strcmp(samples, "noise") == 0)
-        return sb_recipe_set(r, "eval.sampling", "activation-noise");
-    if (strcmp(samples, "1") == 0)
-        return sb_recipe_set(r, "eval.sampling", "draw");
-    if (samples[0] < '1' || samples[0] > '9')
-        return sb_fail(SB_EARG, "samples %s: want a number of draws, mean or noise",
-                       samples);
-    sb_status st = sb_recipe_set(r, "eval.sampling", "draws");
-    return st == SB_OK ? sb_recipe_set(r, "eval.draws", samples) : st;
+    struct sb_sampling s;
+    char draws[16];
+    sb_status st = sb_sampling_parse(samples, &s);
+    if (st == SB_OK)
+        st = sb_recipe_set(r, "eval.sampling", sb_sampling_words[s.kind]);
+    if (st != SB_OK || s.kind != SB_SAMPLE_DRAWS)
+        return st;
+    snprintf(draws, sizeof draws, "%u", s.draws);
+    return sb_recipe_set(r, "eval.draws", draws);
 }
 
 /* Only how it is evaluated may change: the rest is what was trained. */

@@ -8,6 +8,7 @@
 #include "base/threads.h"
 #include "kernels/kernels.h"
 #include "model/export.h"
+#include "predict/sampling.h"
 
 static sb_status check(const struct sebays_export_options *o)
 {
@@ -15,9 +16,18 @@ static sb_status check(const struct sebays_export_options *o)
         return sb_fail(SB_EARG, "export: no format; want safetensors-dense, npz or onnx");
     if (!o->out)
         return sb_fail(SB_EARG, "export: no file to write");
-    if (o->samples && strcmp(o->samples, "draw") != 0 && strcmp(o->samples, "mean") != 0)
-        return sb_fail(SB_EARG, "samples %s: want draw or mean", o->samples);
     return SB_OK;
+}
+
+/* Arrays of numbers can be the draw or the means. */
+static sb_status read_samples(const char *samples, bool *mean)
+{
+    struct sb_sampling s = {SB_SAMPLE_DRAW, 1};
+    sb_status st = samples ? sb_sampling_parse(samples, &s) : SB_OK;
+    *mean = s.kind == SB_SAMPLE_MEAN;
+    return st == SB_OK && (*mean || s.kind == SB_SAMPLE_DRAW)
+               ? SB_OK
+               : sb_fail(SB_EARG, "samples %s: want draw or mean", samples);
 }
 
 /* A model is not to be lost by a slip: what is exported cannot be read as one. */
@@ -45,10 +55,11 @@ sebays_status sebays_export(const char *path, const struct sebays_export_options
                           .model = &m,
                           .first = o->first_member,
                           .members = o->members,
-                          .mean = o->samples && strcmp(o->samples, "mean") == 0,
                           .sigma = o->sigma,
                           .progress = sb_callbacks_progress(&callbacks)};
     sb_status st = check(o);
+    if (st == SB_OK)
+        st = read_samples(o->samples, &e.mean);
     if (st == SB_OK)
         st = sb_model_find(path, file);
     if (st == SB_OK)

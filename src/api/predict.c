@@ -14,6 +14,20 @@ _Static_assert((int)SEBAYS_DRAW == (int)SB_SAMPLE_DRAW &&
                    (int)SEBAYS_NOISE == (int)SB_SAMPLE_NOISE,
                "the library's ways of sampling are those of the header");
 
+sebays_status sebays_sampling_read(const char *samples,
+                                   struct sebays_predictor_options *options)
+{
+    struct sb_sampling s;
+    SB_NEED(samples);
+    SB_NEED(options);
+    sb_status st = sb_sampling_parse(samples, &s);
+    if (st != SB_OK)
+        return (sebays_status)st;
+    options->sampling = (enum sebays_sampling)s.kind;
+    options->draws = s.draws;
+    return SEBAYS_OK;
+}
+
 static sb_status sampling_of(const struct sebays_predictor_options *o,
                              struct sb_sampling *out)
 {

@@ -104,6 +104,11 @@ sebays_status sebays_train(const struct sebays_recipe *recipe,
     return (sebays_status)make_run(recipe, options, NULL, 0, out);
 }
 
+const char *sebays_run_file(size_t i)
+{
+    return i < SB_RUN_KEPT ? sb_run_file_name((enum sb_run_file)i) : NULL;
+}
+
 sebays_status sebays_merge(const struct sebays_recipe *recipe,
                            const struct sebays_run_options *options,
                            const char *const *runs, size_t count,

@@ -8,15 +8,24 @@
 
 /* ---- life ---------------------------------------------------------------------------- */
 
+/* How this model is predicted with, and called in results: points have one way only, and
+ * what has drawn scales alone has no noise of activations. */
+static struct sb_sampling sampling_of(const struct sb_model *m,
+                                      const struct sb_config_eval *how)
+{
+    struct sb_sampling s = sb_config_sampling(how);
+    if (!sb_model_draws(m))
+        return (struct sb_sampling){SB_SAMPLE_MEAN, 1};
+    if (s.kind == SB_SAMPLE_NOISE && !m->info.gauss)
+        s.kind = SB_SAMPLE_DRAW;
+    return s;
+}
+
 sb_status sb_ensemble_init(struct sb_ensemble *e, const struct sb_env *env,
                            const struct sb_model *m, const struct sb_config_eval *how,
                            uint32_t batch)
 {
-    const struct sb_sampling mean = {SB_SAMPLE_MEAN, 1};
-    *e = (struct sb_ensemble){.env = env,
-                              .model = m,
-                              .sampling =
-                                  sb_model_draws(m) ? sb_config_sampling(how) : mean};
+    *e = (struct sb_ensemble){.env = env, .model = m, .sampling = sampling_of(m, how)};
     enum sb_load load = sb_load_for(m, &e->sampling);
     e->part = sb_malloc((size_t)SB_ENSEMBLE_CHUNK * m->members,
                         sb_model_prediction_size(&m->info) * sizeof *e->part);

@@ -19,7 +19,7 @@ enum { SB_ENSEMBLE_CHUNK = 1024 }; /* examples brought together at once */
 struct sb_ensemble {
     const struct sb_env *env;     /* borrowed */
     const struct sb_model *model; /* borrowed; has members */
-    struct sb_sampling sampling;  /* the mean for point models, whatever was asked */
+    struct sb_sampling sampling;  /* what is done, whatever was asked */
     struct sb_loaded loaded;
     struct sb_predictor predictor;
     unsigned char *buffer; /* [chunk] examples, bytes or floats; owned */

@@ -218,15 +218,20 @@ static void tell_sampling(struct sb_eval *a)
 {
     char sampling[32];
     bool drawn = sb_model_draws(a->ensemble.model);
+    enum sb_sample_kind asked = a->o->config->eval.sampling;
     sb_eval_sampling(a, sampling);
     sb_text_add(&a->table, "%s: %u examples of %s, %s%s\n\n", a->o->run, a->test.n,
                 a->test.data->path, drawn ? "sampling " : "weights are points",
                 drawn ? sampling : "");
-    if (!drawn && a->o->config->eval.sampling != SB_SAMPLE_DRAW)
+    if (!drawn && asked != SB_SAMPLE_DRAW)
         sb_log_write(
             a->env->log, SB_LOG_WARN,
             "eval.sampling (--samples) changes nothing: the weights of this model "
             "are points");
+    else if (drawn && asked != a->ensemble.sampling.kind)
+        sb_log_write(a->env->log, SB_LOG_WARN,
+                     "this model has drawn scales and no noise of activations: "
+                     "eval.sampling (--samples) is draw");
 }
 
 sb_status sb_eval_run(const struct sb_env *env, const struct sb_eval_options *o,

@@ -110,6 +110,37 @@ static sb_status push_branch(struct sb_arch *out, const struct sb_arch *plain,
     return st;
 }
 
+/* Layers are numbered, each branch's own. */
+static sb_status check_members(const struct sb_form_spec *s, const char *name,
+                               const struct sb_arch *plain, uint32_t at)
+{
+    uint32_t trunk = 0, branch = 0;
+    for (uint32_t i = 0; i < plain->nodes; i++)
+        *(i < at ? &trunk : &branch) += plain->node[i].kind == SB_NODE_WEIGHT;
+    uint32_t most = branch > 0 ? (SB_RNG_LAYERS - trunk) / branch : s->members;
+    return s->members <= most
+               ? SB_OK
+               : sb_fail(SB_EARG,
+                         "method.members = %u: a branch of %s has %u layers, its trunk "
+                         "%u; want at most %u members, %d layers in all",
+                         s->members, name, branch, trunk, most, SB_RNG_LAYERS);
+}
+
+/* The two ways through a residual block cannot be parted anywhere. */
+static sb_status check_point(const struct sb_form_spec *s, const struct sb_arch *plain,
+                             uint32_t at, const struct sb_arch *out)
+{
+    char block[SB_NODE_NAME];
+    if (!*s->branch_at || sb_arch_check(out) == SB_OK)
+        return SB_OK;
+    if (!block_of(&plain->node[at], block))
+        return SB_EARG;
+    return sb_fail(SB_EARG,
+                   "method.branch_at = %s: a branch would begin within block %s, whose "
+                   "two ways meet further on; want '%s', the whole block",
+                   s->branch_at, block, block);
+}
+
 static sb_status build(const struct sb_form_spec *s, const struct sb_arch_shape *shape,
                        enum sb_form_role role, struct sb_arch *out)
 {
@@ -120,6 +151,8 @@ static sb_status build(const struct sb_form_spec *s, const struct sb_arch_shape 
                         : sb_fail(SB_ENOMEM, "no memory for %u branches", s->members);
     if (st == SB_OK)
         st = find_branch(s, shape->name, &plain, &at);
+    if (st == SB_OK)
+        st = check_members(s, shape->name, &plain, at);
     plain.shared = at;
     if (st != SB_OK || role == SB_FORM_MEMBER) {
         *out = plain;
@@ -135,6 +168,8 @@ static sb_status build(const struct sb_form_spec *s, const struct sb_arch_shape 
     }
     if (st == SB_OK)
         st = sb_arch_set_heads(out, head, s->members);
+    if (st == SB_OK)
+        st = check_point(s, &plain, at, out);
     sb_arch_fini(&plain);
     sb_free(head);
     return st;

@@ -180,6 +180,66 @@ static void say_layers(const struct lines *to, const struct sb_model *m,
     }
 }
 
+/* ---- scales of members ------------------------------------------------------------- */
+
+static bool has_scales(const struct sb_model *m)
+{
+    return m->info.form.kind == SB_FORM_RANK_1 ||
+           m->info.form.kind == SB_FORM_BATCH_ENSEMBLE;
+}
+
+/* Mean of |x|, or of the deviations that rho gives; NAN: there is no such record. */
+static double mean_of(const struct sb_param *p, bool rho)
+{
+    double sum = 0;
+    for (uint32_t i = 0; p && i < p->count; i++)
+        sum += rho ? sb_sigma_of_rho((double)p->value[i]) : fabs((double)p->value[i]);
+    return p ? sum / p->count : NAN;
+}
+
+/* Factors of one weight's inputs (r) or outputs (s), with the members' own biases. */
+static void say_scale(const struct lines *to, const struct sb_trained *t, uint32_t i,
+                      int width)
+{
+    const struct sb_param *mu = &t->params.param[i], *rho = NULL, *bias = NULL;
+    if (mu->rho != SB_NODE_NONE)
+        rho = &t->params.param[mu->rho];
+    bias = sb_trained_find(t, mu->node, SB_PARAM_SCALE_BIAS);
+    uint64_t count = mu->count + (rho ? rho->count : 0) + (bias ? bias->count : 0);
+    char name[LINE_BYTES], shape[NUMBER_BYTES], sigma[NUMBER_BYTES], b[NUMBER_BYTES];
+    snprintf(name, sizeof name, "%s.%c", mu->layer, mu->part[0]);
+    snprintf(shape, sizeof shape, "%u x %u", mu->dim[0], mu->dim[1]);
+    say(to, "%-*s  %-12s  %9.3g  %10s  %11s  %11llu", width, name, shape,
+        mean_of(mu, false), general(sigma, 3, mean_of(rho, true)),
+        general(b, 3, mean_of(bias, false)), (unsigned long long)(count * sizeof(float)));
+}
+
+/* What makes members of the one network that both forms train. */
+static void say_scales(const struct lines *to, const struct sb_model *m)
+{
+    const struct sb_param_list *l = &m->network[0].params;
+    size_t most = 5;
+    for (uint32_t i = 0; i < l->n; i++)
+        if (l->param[i].role == SB_PARAM_SCALE && strlen(l->param[i].layer) + 2 > most)
+            most = strlen(l->param[i].layer) + 2;
+    say(to, "%s", "");
+    say(to, "%-*s  %-12s  %9s  %10s  %11s  %11s", (int)most, "scale", "of members",
+        "mean |mu|", "mean sigma", "mean |bias|", "bytes");
+    for (uint32_t i = 0; i < l->n; i++)
+        if (l->param[i].role == SB_PARAM_SCALE)
+            say_scale(to, &m->network[0], i, (int)most);
+}
+
+/* ---- all of it --------------------------------------------------------------------- */
+
+static const char *posterior_of(const struct sb_model *m)
+{
+    return m->info.gauss                         ? "Gaussian posterior"
+           : m->info.form.kind == SB_FORM_RANK_1 ? "point weights, Gaussian scales"
+           : has_scales(m)                       ? "point weights and scales"
+                                                 : "point weights";
+}
+
 static void say_summary(const struct lines *to, const struct sb_model *m,
                         uint64_t file_bytes, const struct sb_inspect_layer *l)
 {
@@ -210,7 +270,7 @@ static void say_summary(const struct lines *to, const struct sb_model *m,
         say(to, "far       %zu numbers about where training rows were",
             sb_far_floats(&m->far));
     say(to, "method    %s, %u member%s, %s", o->method, m->members,
-        m->members == 1 ? "" : "s", o->gauss ? "Gaussian posterior" : "point weights");
+        m->members == 1 ? "" : "s", posterior_of(m));
     say(to, "weights   %llu of %llu a network, density %.4f",
         (unsigned long long)active / m->networks, (unsigned long long)all / m->networks,
         (double)active / (double)all);
@@ -235,6 +295,8 @@ sb_status sb_inspect_model(const struct sb_model *m, uint64_t file_bytes,
         say_members(&to, m);
         say(&to, "%s", "");
         say_layers(&to, m, l);
+        if (has_scales(m))
+            say_scales(&to, m);
     }
     sb_numeric_end(before);
     sb_free(l);

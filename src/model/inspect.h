@@ -1,5 +1,6 @@
 /* inspect - a model as lines of text for a person: what it is, how good its members were,
- * and for each layer how many weights exist and how sure the posterior is of them.
+ * and for each layer how many weights exist and how sure the posterior is of them; of forms
+ * with scales these, too.
  *
  * Figures of a layer are over the weights of all members together. SNR is E|theta| /
  * sd|theta| (method.md 3), at the quarter, half and three quarters of them; its least

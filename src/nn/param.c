@@ -20,7 +20,7 @@ static const struct {
     [SB_PARAM_RUNNING_MEAN] = {"running_mean", SB_RATE_NONE, false},
     [SB_PARAM_RUNNING_VAR] = {"running_var", SB_RATE_NONE, false},
     [SB_PARAM_SCALE] = {"", SB_RATE_SCALE, false},
-    [SB_PARAM_SCALE_RHO] = {"", SB_RATE_RHO, false},
+    [SB_PARAM_SCALE_RHO] = {"", SB_RATE_SCALE, false},
     [SB_PARAM_SCALE_BIAS] = {"bias", SB_RATE_SCALE, false},
     [SB_PARAM_KEEP] = {"keep", SB_RATE_NONE, false},
     [SB_PARAM_NOISE] = {"log_variance", SB_RATE_MU, false},

@@ -9,7 +9,9 @@
 
 #include <stdint.h>
 
-enum sb_sample_kind { /* in the order of the words of eval.sampling, and of sebays.h */
+#include "base/status.h"
+
+enum sb_sample_kind { /* in the order of sb_sampling_words, and of sebays.h */
                       SB_SAMPLE_DRAW, /* weights drawn once, kept with the member: draw 0 */
                       SB_SAMPLE_DRAWS, /* draws 0, 1, 2, ... */
                       SB_SAMPLE_MEAN,  /* the posterior mean */
@@ -21,7 +23,13 @@ struct sb_sampling {
     uint32_t draws; /* whose probabilities are averaged; 1 of a draw or a mean */
 };
 
+/* The words of eval.sampling by kind, NULL-terminated; all others are made of them. */
+extern const char *const sb_sampling_words[];
+
 /* As results.json says it: draw, draws:N, mean, activation-noise. */
 void sb_sampling_name(const struct sb_sampling *s, char out[32]);
+
+/* What --samples says: such a name, N alone, or noise for short. One draw is draw. */
+sb_status sb_sampling_parse(const char *text, struct sb_sampling *out);
 
 #endif

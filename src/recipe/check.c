@@ -1,6 +1,7 @@
 /* check - what must fit together in a recipe; see options.h.
  *
  * Each check names the option to change, what it is and why that cannot be. */
+#include <float.h>
 #include <math.h>
 
 #include "base/rng.h"
@@ -97,11 +98,36 @@ static sb_status check_rows(const struct sb_method *row, const struct sb_config 
         (unsigned long long)most);
 }
 
+/* What is reckoned with in single precision must be in its range there, too. */
+static sb_status check_floats(const struct sb_config_method *m)
+{
+    const struct {
+        const char *name;
+        double value;
+    } above[] = {{"method.scale_spread", m->scale_spread},
+                 {"method.scale_sd", m->scale_sd},
+                 {"method.scale_prior_sd", m->scale_prior_sd}};
+    if (!((float)m->dropout_rate < 1.0f))
+        return sb_fail(SB_EARG,
+                       "method.dropout_rate = %.17g: in single precision that is 1, and "
+                       "nothing would be kept; want at most 0.9999999",
+                       m->dropout_rate);
+    for (size_t i = 0; i < sizeof above / sizeof *above; i++)
+        if (!((float)above[i].value >= FLT_MIN))
+            return sb_fail(SB_EARG,
+                           "%s = %g: in single precision there is no number so small; "
+                           "want at least 1.18e-38",
+                           above[i].name, above[i].value);
+    return SB_OK;
+}
+
 static sb_status check_method(const struct sb_method *row,
                               const struct sb_config_method *m)
 {
     uint32_t epochs = m->explore_epochs + m->exploit_epochs;
     sb_status st = check_members(row, m->members);
+    if (st == SB_OK)
+        st = check_floats(m);
     if (st != SB_OK)
         return st;
     if (row->support == SB_SUPPORT_DENSE && m->sparsity > 0)

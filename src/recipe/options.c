@@ -37,8 +37,6 @@ static const char *const divergence_words[] = {"stop", "halve", NULL};
 static const char *const choose_words[] = {"auto", "accuracy", "nll", NULL};
 static const char *const class_weight_words[] = {"none", "balanced", NULL};
 static const char *const corruption_words[] = {"pooled", "mean", NULL};
-static const char *const sampling_words[] = {"draw", "draws", "mean", "activation-noise",
-                                             NULL};
 
 #define FIELD(f) offsetof(struct sb_config, f), sizeof(((struct sb_config *)NULL)->f)
 #define CHOICE(f, words, initial, help)                                                  \
@@ -228,7 +226,7 @@ static const struct sb_option table[] = {
     COUNT(eval.bins, 0, 1, SB_METRICS_BINS, "15", "bins of the calibration error"),
     CHOICE(eval.corruption, corruption_words, "pooled",
            "corrupted images: all predictions pooled, or the mean of each set's figures"),
-    CHOICE(eval.sampling, sampling_words, "draw",
+    CHOICE(eval.sampling, sb_sampling_words, "draw",
            "posterior at test: one draw kept with the member, several, mean, or noise"),
     COUNT(eval.draws, 0, 1, 1e6, "10", "draws a member, where sampling = draws"),
     SWITCH(eval.temperature, "no",

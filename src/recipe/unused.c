@@ -13,7 +13,7 @@ enum use {
     KL,         /* ... or scales */
     SHARED_OUT, /* the first support is random */
     MOVES,      /* ... and moves */
-    LEAPS,      /* ... by p_L, too */
+    LEAPS,      /* ... by p_L, too, between two members */
     TUNED,
     REWOUND,
     DROPOUT,
@@ -22,7 +22,12 @@ enum use {
     SPREAD, /* scales that start normal */
     RANK_1,
     TREE,
-    HALVES, /* exploitation has rates of its own */
+    EXPLORES, /* there are epochs at train.lr */
+    RHO,      /* ... or at train.lr_rho */
+    CHOOSES,  /* a member is the best of several epochs */
+    SAMPLES,  /* there is something to draw at test */
+    DRAWS,    /* ... more than once */
+    HALVES,   /* exploitation has rates of its own */
     MILESTONES,
     GROUPS, /* weights are drawn once a group */
     AUGMENT
@@ -60,13 +65,17 @@ static const struct {
     {"method.scale_prior_sd", RANK_1},
     {"method.branch_at", TREE},
     {"train.group", GROUPS},
+    {"train.lr", EXPLORES},
     {"train.lr_first", HALVES},
     {"train.lr_second", HALVES},
     {"train.lr_shape", HALVES},
     {"train.lr_tune", TUNED},
-    {"train.lr_rho", GAUSS},
+    {"train.lr_rho", RHO},
     {"train.rho_rate", GAUSS},
     {"train.milestone_factor", MILESTONES},
+    {"train.choose", CHOOSES},
+    {"eval.sampling", SAMPLES},
+    {"eval.draws", DRAWS},
 };
 
 static bool uses(const struct sb_recipe *r, enum use use)
@@ -80,12 +89,15 @@ static bool uses(const struct sb_recipe *r, enum use use)
     const bool sequential = m->schedule == SB_SCHEDULE_SEQUENTIAL;
     const bool cycles = sequential && m->support == SB_SUPPORT_DENSE;
     const bool milestones = c->train.milestones.count > 0;
+    const bool explores = c->method.explore_epochs > 0 || milestones;
+    const bool constant = c->train.rho_rate == SB_CONFIG_RHO_CONSTANT;
+    const bool draws = c->eval.sampling == SB_SAMPLE_DRAWS;
     const bool used[] = {
         [GAUSS] = gauss,
         [KL] = gauss || rank_1,
         [SHARED_OUT] = moves || m->support == SB_SUPPORT_STATIC,
         [MOVES] = moves,
-        [LEAPS] = moves && sequential,
+        [LEAPS] = moves && sequential && c->method.members > 1,
         [TUNED] = m->support == SB_SUPPORT_FINE_TUNE,
         [REWOUND] = m->support == SB_SUPPORT_REWIND,
         [DROPOUT] = m->form == SB_FORM_DROPOUT,
@@ -94,6 +106,11 @@ static bool uses(const struct sb_recipe *r, enum use use)
         [SPREAD] = scales && c->method.scale_start == SB_CONFIG_NORMAL,
         [RANK_1] = rank_1,
         [TREE] = m->form == SB_FORM_TREE,
+        [EXPLORES] = explores || cycles,
+        [RHO] = gauss && (explores || constant),
+        [CHOOSES] = !cycles && c->data.validation > 0,
+        [SAMPLES] = gauss || rank_1,
+        [DRAWS] = (gauss || rank_1) && draws,
         [HALVES] = !milestones && !cycles,
         [MILESTONES] = milestones,
         [GROUPS] = c->train.estimator == SB_CONFIG_WEIGHTS,
@@ -109,7 +126,10 @@ static sb_status bare(const struct sb_recipe *r, struct sb_recipe *out)
     out->config.method.posterior = r->config.method.posterior;
     out->config.method.support = r->config.method.support;
     sb_status st = sb_recipe_set(out, "method.name", r->method->name);
-    return st == SB_OK ? sb_recipe_resolve(out) : st;
+    if (st == SB_OK)
+        st = sb_recipe_resolve(out);
+    out->config.train.choose = SB_CONFIG_BY_ACCURACY; /* "auto", of images */
+    return st;
 }
 
 /* Numbers count, also where the data decides them. */

@@ -125,6 +125,13 @@ static bool draws(const struct sb_config_method *m)
            row->posterior == SB_POSTERIOR_GAUSS || row->form == SB_FORM_RANK_1;
 }
 
+/* Drawn scales have no noise of activations: to them it is a draw. */
+static bool scales_only(const struct sb_config_method *m)
+{
+    const struct sb_method *row = NULL;
+    return sb_method_find(m->name, &row) == SB_OK && row->form == SB_FORM_RANK_1;
+}
+
 static struct way way_of(const struct sb_report_run *r)
 {
     const json_t *test = sb_report_section(r, "test");
@@ -140,6 +147,9 @@ static struct way way_of(const struct sb_report_run *r)
         struct sb_sampling of_recipe = sb_config_sampling(&r->recipe.config.eval);
         sb_sampling_name(&of_recipe, w.sampling);
     }
+    if (scales_only(&r->recipe.config.method) &&
+        strcmp(w.sampling, "activation-noise") == 0)
+        snprintf(w.sampling, sizeof w.sampling, "draw");
     return w;
 }
 

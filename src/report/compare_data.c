@@ -79,6 +79,8 @@ static json_t *paper_json(const struct sb_paper_row *p)
     for (int f = 0; p && out && f < SB_FIGURE_SCORES; f++)
         json_object_set_new(out, sb_figure_name(f),
                             sb_json_real(sb_figure_of_paper(p, f)));
+    if (p && out)
+        json_object_set_new(out, "cost", sb_json_real(sb_paper_cost(p)));
     return out;
 }
 

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "recipe/options.h"
+
 /* clang-format off */
 static const struct sb_paper_row table[] = {
     {"cifar10", "dnn", 1, 0, 0.960, 0.159, 0.023, 0.761, 1.050, 0.153},
@@ -88,18 +90,65 @@ const struct sb_paper_row *sb_paper_single(const struct sb_config *c)
     return c->method.members > 1 ? sb_paper_find(&one) : NULL;
 }
 
-/* The rows whose weights can be other ones have dense points in the paper, and dropout one
- * pass. */
-static bool is_the_papers(const struct sb_config_method *m)
+/* What makes a form's networks, where the paper has one of them; without a value it is what
+ * the row of the method table implies. */
+static const struct {
+    enum sb_form_kind form;
+    const char *option, *papers;
+} of_form[] = {
+    {SB_FORM_DROPOUT, "method.dropout_rate", NULL},
+    {SB_FORM_DROPOUT, "method.dropout_mask", NULL},
+    {SB_FORM_DROPOUT, "method.passes", "1"},
+    {SB_FORM_MIMO, "method.repetitions", NULL},
+    {SB_FORM_MIMO, "method.same_share", NULL},
+    {SB_FORM_BATCH_ENSEMBLE, "method.scale_start", NULL},
+    {SB_FORM_BATCH_ENSEMBLE, "method.scale_spread", NULL},
+    {SB_FORM_BATCH_ENSEMBLE, "method.scale_rate", NULL},
+    {SB_FORM_RANK_1, "method.scale_start", NULL},
+    {SB_FORM_RANK_1, "method.scale_rate", NULL},
+    {SB_FORM_RANK_1, "method.scale_sd", NULL},
+    {SB_FORM_RANK_1, "method.scale_prior_sd", NULL},
+};
+
+/* The last quarter of the blocks of a wrn-28-10 in words. */
+static bool branches_as_usual(const struct sb_config_method *m)
 {
+    return !m->branch_at[0] || strcmp(m->branch_at, "group3.1") == 0;
+}
+
+static bool is_the_papers_form(const struct sb_config *c)
+{
+    struct sb_recipe usual;
+    const struct sb_option *o = NULL;
+    sb_recipe_init(&usual);
+    if (sb_recipe_set(&usual, "method.name", c->method.name) != SB_OK ||
+        sb_recipe_resolve(&usual) != SB_OK)
+        return false;
+    for (size_t i = 0; i < sizeof of_form / sizeof *of_form; i++) {
+        char want[SB_OPTION_VALUE], have[SB_OPTION_VALUE];
+        if (of_form[i].form != usual.method->form ||
+            sb_option_find(of_form[i].option, &o) != SB_OK)
+            continue;
+        sb_option_format(o, (const char *)c + o->offset, have);
+        sb_option_format(o, (const char *)&usual.config + o->offset, want);
+        if (strcmp(have, of_form[i].papers ? of_form[i].papers : want) != 0)
+            return false;
+    }
+    return usual.method->form != SB_FORM_TREE || branches_as_usual(&c->method);
+}
+
+/* The rows whose weights can be other ones have dense points in the paper. */
+static bool is_the_papers(const struct sb_config *c)
+{
+    const struct sb_config_method *m = &c->method;
     return m->posterior != SB_CONFIG_GAUSS &&
            (m->support == SB_CONFIG_SUPPORT_ROW || m->support == SB_CONFIG_DENSE) &&
-           (strcmp(m->name, "mc-dropout") != 0 || m->passes == 1);
+           is_the_papers_form(c);
 }
 
 const struct sb_paper_row *sb_paper_find(const struct sb_config *c)
 {
-    if (strcmp(c->model.arch, "wrn-28-10") != 0 || !is_the_papers(&c->method))
+    if (strcmp(c->model.arch, "wrn-28-10") != 0 || !is_the_papers(c))
         return NULL;
     for (size_t i = 0; i < ROWS; i++) {
         const struct sb_paper_row *r = &table[i];

@@ -16,7 +16,7 @@ struct sb_paper_row {
 };
 
 /* The row that a recipe repeats; NULL: it is none of them. All of the paper's rows are
- * WRN-28-10's; that of mc-dropout has one pass. */
+ * WRN-28-10's; those of forms have the options of method.md 5.2, mc-dropout's one pass. */
 const struct sb_paper_row *sb_paper_find(const struct sb_config *c);
 
 /* The paper's row of a single member of what the recipe trains; NULL: it has none. */

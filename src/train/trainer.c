@@ -4,6 +4,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -364,6 +365,23 @@ static sb_status begin_stage(struct sb_trainer *t, const struct sb_stage *g)
     return st;
 }
 
+/* Figures of a network that stands for several members are those of their ensemble. */
+static void tell_member(const struct sb_trainer *t, uint32_t m)
+{
+    const struct sb_figures *f = &t->best.figures.of;
+    unsigned long long epoch = t->best.figures.epoch;
+    char name[48] = "network";
+    if (t->method->form == SB_FORM_PLAIN)
+        snprintf(name, sizeof name, "member %u of %u", m + 1, t->config->method.members);
+    if (t->source.part.validation_count == 0)
+        sb_log_write(t->env->log, SB_LOG_INFO, "%s: epoch %llu, the last one", name,
+                     epoch);
+    else
+        sb_log_write(
+            t->env->log, SB_LOG_INFO, "%s: epoch %llu, validation %s %.4f, %s %.4f", name,
+            epoch, f->list->kind[0].key, f->value[0], f->list->kind[1].key, f->value[1]);
+}
+
 /* The stage's best network becomes a member. */
 static sb_status add_member(struct sb_trainer *t, uint32_t m)
 {
@@ -374,17 +392,7 @@ static sb_status add_member(struct sb_trainer *t, uint32_t m)
         return st;
     t->trained_count = place + 1;
     t->has_best = false;
-    const struct sb_figures *f = &t->best.figures.of;
-    unsigned long long epoch = t->best.figures.epoch;
-    if (t->source.part.validation_count == 0)
-        sb_log_write(t->env->log, SB_LOG_INFO,
-                     "member %u of %u: epoch %llu, the last one", m + 1,
-                     t->config->method.members, epoch);
-    else
-        sb_log_write(t->env->log, SB_LOG_INFO,
-                     "member %u of %u: epoch %llu, validation %s %.4f, %s %.4f", m + 1,
-                     t->config->method.members, epoch, f->list->kind[0].key, f->value[0],
-                     f->list->kind[1].key, f->value[1]);
+    tell_member(t, m);
     return SB_OK;
 }
 
@@ -411,12 +419,13 @@ static sb_status end_stage(struct sb_trainer *t, const struct sb_stage *g)
 sb_status sb_trainer_run(struct sb_trainer *t)
 {
     struct sb_progress *p = t->options->progress;
+    bool plain = t->method->form == SB_FORM_PLAIN; /* others train all members at once */
+    uint32_t members = plain ? t->config->method.members : 0;
     while (!sb_trainer_done(t)) {
         const struct sb_stage *g = sb_trainer_stage(t);
         sb_status st = begin_stage(t, g);
         while (st == SB_OK && t->at.epoch < g->epochs) {
-            sb_progress_place(p, g->member, t->config->method.members,
-                              (uint32_t)t->at.epoch, g->epochs);
+            sb_progress_place(p, g->member, members, (uint32_t)t->at.epoch, g->epochs);
             st = train_epoch(t);
             if (st == SB_OK)
                 st = end_epoch(t);

@@ -47,7 +47,7 @@ STRINGS = {
     "path": '"run"', "run": '"run"', "name": '"train.seed"', "value": '"2"',
     "assignment": '"train.seed=2"', "name_or_path": '"./train.csv"', "png": '"sheet.png"',
     "dir": '"arrays"', "data_dir": '"."', "format": '"csv"', "html": '"page.html"',
-    "mpi": '"./none.so"',
+    "mpi": '"./none.so"', "samples": '"mean"',
 }
 BAD_STRINGS = ["NULL", '""', '"\\xff\\xfe"', '"/"', '"nowhere/at/all"', "long_text"]
 BAD = {"size_t": ["0", "SIZE_MAX"], "uint32_t": ["UINT32_MAX"], "uint64_t": ["UINT64_MAX"],

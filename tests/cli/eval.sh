@@ -196,7 +196,7 @@ refused 'want NAME=PATH' eval "$dir/run" --ood "=$dir/mnist"
 refused "two sets of that name" eval "$dir/run" --ood a="$dir/mnist" --ood a="$dir/fashion"
 refused "no attack 'cw'" eval "$dir/run" --attack cw
 refused 'only eval' eval "$dir/run" --set train.seed=2
-refused 'want a number of draws, mean or noise' eval "$dir/run" --samples few
+refused 'want a number of draws from 1 to 1000000, draw, mean or noise' eval "$dir/run" --samples few
 cmp "$dir/before.json" "$dir/run/results.json" || fail "a failure changed results.json"
 
 # ---- a run that is taken up again keeps its evaluation ----

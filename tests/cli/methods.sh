@@ -59,7 +59,12 @@ one()
     method=$1
     shift
     "$sebays" plan "$@" > "$method.plan" 2> err || fault "plan $method: $(cat err)"
-    "$sebays" train "$@" --out "$run" --quiet > out 2> err || fault "train $method: $(cat err)"
+    case $method in
+        mc-dropout | mimo | batch-ensemble | rank1-bnn | treenet) said='^network: epoch' ;;
+        *) said='^member 1 of [1-9][0-9]*: epoch' ;;
+    esac
+    "$sebays" train "$@" --out "$run" > out 2> err || fault "train $method: $(cat err)"
+    grep -q "$said" err || fault "train $method: no $said in $(cat err)"
     case $method in
         dnn | bnn) ;;
         *) grep -Eq '^the ensemble is (as accurate as|[0-9.]+ points (more|less) accurate than) its best member \(member [0-9]+\), (and|but) its nll is [0-9.]+ (lower|higher)$' out ||
@@ -132,6 +137,10 @@ for m in mc-dropout rank1-bnn sebays; do
     [ "$(cat err)" = "$want" ] || fault "eval $m --samples 3 says '$(cat err)'"
 done
 grep -q '^run-sebays: 60 examples of .*, sampling draws:3$' out || fault "eval: $(head -1 out)"
+"$sebays" eval run-rank1-bnn --samples noise --quiet > out 2> err || fault "eval --samples noise: $(cat err)"
+grep -q '^run-rank1-bnn: 60 examples of .*, sampling draw$' out || fault "noise of scales: $(head -1 out)"
+want='warning: this model has drawn scales and no noise of activations: eval.sampling (--samples) is draw'
+[ "$(cat err)" = "$want" ] || fault "noise of scales says '$(cat err)'"
 "$sebays" eval run-mc-dropout --quiet > out 2> err
 grep -q '^run-mc-dropout: 60 examples of .*, weights are points$' out || fault "eval: $(head -1 out)"
 

@@ -81,6 +81,7 @@ predict none --input flowers.csv --out file.csv && same all.csv file.csv 'a file
 [ -s none ] && fault 'rows on standard output, too'
 predict out --input - <flowers.csv --samples mean && cmp -s all.csv out && fault 'means are draws'
 predict one.csv --input flowers.csv --samples 1 && same all.csv one.csv 'one draw'
+predict one.csv --input flowers.csv --samples draw && same all.csv one.csv draw
 predict n1.csv --input flowers.csv --samples noise --threads 1
 predict n2.csv --input - --samples noise <flowers.csv && same n1.csv n2.csv 'noise of a pipe'
 predict out --input - </dev/null
@@ -263,7 +264,7 @@ refused 2 'sebays predict: say what to predict with --input FILE, --input DIR, o
     predict flowers
 refused 2 'sebays predict: --format xml: want csv, json or npy' \
     predict flowers --input flowers.csv --format xml
-refused 2 'sebays predict: --samples 0: want a number of draws, mean or noise' \
+refused 2 'sebays predict: --samples 0: want a number of draws from 1 to 1000000, draw, mean or noise' \
     predict flowers --input flowers.csv --samples 0
 refused 2 'sebays predict: --top 4: want a number from 1 to 3, the classes of the model' \
     predict flowers --input flowers.csv --top 4

@@ -137,6 +137,60 @@ static void a_point_model_has_no_sigma(void **state)
     assert_null(strstr(text, "file"));
 }
 
+/* rank-1: every scale -2 with sigma 0.5, every bias 3. */
+static void make_scaled(struct sb_model *m)
+{
+    static const float mean[4] = {0}, sd[] = {1, 1, 1, 1};
+    const struct sb_model_info info = {
+        .arch = "mlp-2",
+        .method = "rank1-bnn",
+        .recipe = "",
+        .channels = 4,
+        .height = 1,
+        .width = 1,
+        .classes = 2,
+        .mean = mean,
+        .sd = sd,
+        .form = {.kind = SB_FORM_RANK_1,
+                 .members = 3,
+                 .scale_sd = 0.1f,
+                 .scale_prior_sd = 0.1f},
+    };
+    static const uint32_t active[] = {8, 4};
+    struct sb_trained x;
+    assert_int_equal(sb_model_init(m, &info), SB_OK);
+    assert_int_equal(sb_trained_plan(&x, &m->trained, active, false), SB_OK);
+    for (uint32_t i = 0; i < x.params.n; i++) {
+        struct sb_param *p = &x.params.param[i];
+        for (uint32_t k = 0; k < p->count; k++)
+            p->value[k] = p->role == SB_PARAM_SCALE        ? -2.0f
+                          : p->role == SB_PARAM_SCALE_BIAS ? 3.0f
+                          : p->role == SB_PARAM_SCALE_RHO  ? (float)sb_rho_of_sigma(0.5)
+                                                           : p->value[k];
+    }
+    x.figures =
+        (struct sb_trained_figures){sb_figures_of_classes(0.5, INFINITY, NAN, NAN), 3};
+    assert_int_equal(sb_model_add(m, &x), SB_OK);
+}
+
+static void scales_have_lines_of_their_own(void **state)
+{
+    (void)state;
+    struct sb_model m;
+    text[0] = '\0';
+    make_scaled(&m);
+    assert_int_equal(sb_inspect_model(&m, 0, keep, NULL), SB_OK);
+    sb_model_fini(&m);
+    assert_non_null(strstr(
+        text, "\nmethod    rank1-bnn, 3 members, point weights, Gaussian scales\n"));
+    assert_non_null(strstr(
+        text, "\n\nscale  of members    mean |mu|  mean sigma  mean |bias|        bytes\n"
+              "0.r    3 x 4                 2         0.5            -           96\n"
+              "0.s    3 x 2                 2         0.5            3           72\n"
+              "2.r    3 x 2                 2         0.5            -           48\n"
+              "2.s    3 x 2                 2         0.5            3           72\n"));
+}
+
 static void every_failed_allocation_is_survived(void **state)
 {
     (void)state;
@@ -168,6 +222,7 @@ int main(void)
         cmocka_unit_test(tables_have_features),
         cmocka_unit_test(the_lines_are_these),
         cmocka_unit_test(a_point_model_has_no_sigma),
+        cmocka_unit_test(scales_have_lines_of_their_own),
         cmocka_unit_test(every_failed_allocation_is_survived),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

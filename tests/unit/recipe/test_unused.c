@@ -47,6 +47,33 @@ static void options_of_other_methods_are_named(void **state)
                   false, "data.pad, train.group, train.milestone_factor");
 }
 
+/* ... also where the method would, of another length or with other members. */
+static void options_of_nothing_are_named(void **state)
+{
+    (void)state;
+    assert_unused(SAID("method.name=dnn", "method.explore_epochs=0", "train.lr=5"), false,
+                  "train.lr");
+    assert_unused(SAID("method.name=pf", "method.explore_epochs=0", "train.lr=5",
+                       "train.milestones=1"),
+                  false, "");
+    assert_unused(SAID("method.name=mimo", "train.milestones=", "train.lr=5"), false,
+                  "train.lr");
+    assert_unused(SAID("method.name=snapshot", "train.lr=5", "train.choose=nll"), false,
+                  "train.choose");
+    assert_unused(SAID("train.choose=nll", "data.validation=0"), false, "train.choose");
+    assert_unused(SAID("method.name=bnn", "method.explore_epochs=0", "train.lr_rho=1"),
+                  false, "train.lr_rho");
+    assert_unused(SAID("method.name=bnn", "method.explore_epochs=0", "train.lr_rho=1",
+                       "train.rho_rate=constant"),
+                  false, "");
+    assert_unused(SAID("method.name=rank1-bnn", "train.lr_rho=1"), false, "train.lr_rho");
+    assert_unused(SAID("method.members=1", "method.prune_rate_large=0.5"), false,
+                  "method.prune_rate_large");
+    assert_unused(SAID("method.name=dnn", "eval.sampling=mean", "eval.draws=3"), false,
+                  "eval.sampling, eval.draws");
+    assert_unused(SAID("eval.sampling=mean", "eval.draws=3"), false, "eval.draws");
+}
+
 /* Other columns use other options. */
 static void relatives_use_what_their_columns_do(void **state)
 {
@@ -91,6 +118,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(options_of_other_methods_are_named),
+        cmocka_unit_test(options_of_nothing_are_named),
         cmocka_unit_test(relatives_use_what_their_columns_do),
         cmocka_unit_test(a_written_recipe_is_all_used),
         cmocka_unit_test(what_a_table_may_have_chosen_is_passed_over),

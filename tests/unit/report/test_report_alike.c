@@ -87,27 +87,64 @@ static void runs_that_were_not_evaluated_alike_are_named(void **state)
         sb_report_run_fini(&run[i]);
 }
 
-/* The same name, members and sparsity, and yet another method: nothing stands beside it. */
-static void other_weights_and_passes_are_not_the_papers(void **state)
+/* Of drawn scales, noise of activations is the draw, whatever older results call it. */
+static void noise_of_scales_is_a_draw(void **state)
 {
     (void)state;
-    struct sb_config c = {.data.set = "cifar10",
-                          .model.arch = "wrn-28-10",
-                          .method = {.name = "mimo", .members = 3}};
-    assert_non_null(sb_paper_find(&c));
-    c.method.support = SB_CONFIG_DENSE;
-    c.method.posterior = SB_CONFIG_POINT;
-    assert_non_null(sb_paper_find(&c));
-    c.method.posterior = SB_CONFIG_GAUSS;
-    assert_null(sb_paper_find(&c));
-    c.method.posterior = SB_CONFIG_POSTERIOR_ROW;
-    c.method.support = SB_CONFIG_STATIC;
-    assert_null(sb_paper_find(&c));
-    c.method =
-        (struct sb_config_method){.name = "mc-dropout", .members = 1, .passes = 10};
-    assert_null(sb_paper_find(&c));
-    c.method.passes = 1;
-    assert_non_null(sb_paper_find(&c));
+    struct sb_report_run run[2];
+    struct sb_compare c;
+    char sentence[SB_COMPARE_UNLIKE];
+    run[0] = runs_make("a", "d", "lenet", "sebays", 3, 0.8, EVALUATED("", "draw"));
+    run[1] = runs_make("b", "d", "lenet", "rank1-bnn", 4, 0,
+                       EVALUATED("", "activation-noise"));
+    assert_int_equal(sb_compare_init(&c, run, 2), SB_OK);
+    assert_string_equal(sb_compare_unlike(&c, sentence), "");
+    sb_compare_fini(&c);
+    for (int i = 0; i < 2; i++)
+        sb_report_run_fini(&run[i]);
+}
+
+/* Whether the paper has figures for such a recipe. */
+static bool stands_beside(const char *method, const char *assignment)
+{
+    struct sb_recipe r;
+    sb_recipe_init(&r);
+    assert_int_equal(sb_recipe_set(&r, "data.set", "cifar10"), SB_OK);
+    assert_int_equal(sb_recipe_set(&r, "model.arch", "wrn-28-10"), SB_OK);
+    assert_int_equal(sb_recipe_set(&r, "method.name", method), SB_OK);
+    assert_int_equal(sb_recipe_set(&r, "method.passes", "1"), SB_OK);
+    assert_int_equal(sb_recipe_assign(&r, assignment), SB_OK);
+    assert_int_equal(sb_recipe_resolve(&r), SB_OK);
+    return sb_paper_find(&r.config) != NULL;
+}
+
+/* The same name, members and sparsity, and yet another method: nothing stands beside it. */
+static void other_networks_are_not_the_papers(void **state)
+{
+    (void)state;
+    const char *const not_the_papers[][2] = {
+        {"mimo", "method.posterior=gauss"},
+        {"mimo", "method.support=static"},
+        {"mimo", "method.repetitions=3"},
+        {"mimo", "method.same_share=0.5"},
+        {"mc-dropout", "method.passes=10"},
+        {"mc-dropout", "method.dropout_rate=0.5"},
+        {"mc-dropout", "method.dropout_mask=channels"},
+        {"batch-ensemble", "method.scale_start=signs"},
+        {"batch-ensemble", "method.scale_rate=1"},
+        {"rank1-bnn", "method.scale_start=normal"},
+        {"rank1-bnn", "method.scale_prior_sd=1"},
+        {"treenet", "method.branch_at=group2.0"},
+    };
+    assert_true(stands_beside("mimo", "method.posterior=point"));
+    assert_true(stands_beside("mimo", "method.support=dense"));
+    assert_true(stands_beside("mimo", "method.dropout_rate=0.5")); /* which it has not */
+    assert_true(stands_beside("mc-dropout", "method.passes=1"));
+    assert_true(stands_beside("batch-ensemble", "method.scale_sd=1"));
+    assert_true(stands_beside("rank1-bnn", "method.scale_spread=1"));
+    assert_true(stands_beside("treenet", "method.branch_at=group3.1"));
+    for (size_t i = 0; i < sizeof not_the_papers / sizeof *not_the_papers; i++)
+        assert_false(stands_beside(not_the_papers[i][0], not_the_papers[i][1]));
 }
 
 int main(void)
@@ -115,7 +152,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(units_of_costs_that_differ_have_a_column),
         cmocka_unit_test(runs_that_were_not_evaluated_alike_are_named),
-        cmocka_unit_test(other_weights_and_passes_are_not_the_papers),
+        cmocka_unit_test(noise_of_scales_is_a_draw),
+        cmocka_unit_test(other_networks_are_not_the_papers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

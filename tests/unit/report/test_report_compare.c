@@ -313,7 +313,7 @@ static void rows_are_in_the_papers_order(void **state)
         runs_make("c", "cifar10", "wrn-28-10", "mimo", 3, 0, none),
     };
     struct sb_compare c;
-    char method[SB_CONFIG_NAME + 8];
+    char method[SB_CONFIG_NAME + 8], *text;
     assert_int_equal(sb_compare_init(&c, run, 5), SB_OK);
     assert_int_equal(c.rows, 6);
     for (size_t i = 0; i < c.rows; i++) {
@@ -330,6 +330,10 @@ static void rows_are_in_the_papers_order(void **state)
                 isnan(single->mean[SB_FIGURE_COST]));
     assert_true(single->paper->members == 1 && single->paper->acc == 0.958);
     assert_true(c.row[3].mean[SB_FIGURE_COST] == 0.6);
+    assert_int_equal(sb_compare_write(&c, SB_COMPARE_JSON, &text), SB_OK);
+    assert_non_null(
+        strstr(text, "\"cnll\": 0.80100000000000005,\n      \"cost\": 3.75,"));
+    sb_free(text);
     sb_compare_fini(&c);
     for (int i = 0; i < 5; i++)
         sb_report_run_fini(&run[i]);
@@ -432,15 +436,12 @@ static void a_run_that_has_not_ended_is_refused(void **state)
 static void the_paper_has_42_rows(void **state)
 {
     (void)state;
-    struct sb_config c = {.data.set = "cifar100", .model.arch = "wrn-28-10"};
+    struct sb_config c;
     size_t n = 0;
     for (; sb_paper_at(n); n++) {
         const struct sb_paper_row *p = sb_paper_at(n);
         assert_true(p->acc > 0.7 && p->acc < 1 && p->cacc < p->acc && p->cnll > p->nll);
-        snprintf(c.data.set, sizeof c.data.set, "%s", p->data);
-        snprintf(c.method.name, sizeof c.method.name, "%s", p->method);
-        c.method.members = p->members;
-        c.method.sparsity = p->sparsity;
+        c = runs_config(p->data, "wrn-28-10", p->method, p->members, p->sparsity);
         c.method.passes = 1;
         assert_ptr_equal(sb_paper_find(&c), p); /* no key twice */
     }

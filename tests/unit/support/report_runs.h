@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "recipe/options.h"
 #include "report/run.h"
 #include "report/schema.h"
 
@@ -14,6 +15,24 @@ static inline char *runs_copy(const char *text)
     char *out = sb_malloc(strlen(text) + 1, 1);
     assert_non_null(out);
     return memcpy(out, text, strlen(text) + 1);
+}
+
+/* What a recipe of these says, the rest as the method has it. */
+static inline struct sb_config runs_config(const char *data, const char *arch,
+                                           const char *method, uint32_t members,
+                                           double sparsity)
+{
+    struct sb_recipe r;
+    sb_recipe_init(&r);
+    if (sb_recipe_set(&r, "method.name", method) == SB_OK)
+        (void)sb_recipe_resolve(&r);
+    struct sb_config *c = &r.config;
+    snprintf(c->data.set, sizeof c->data.set, "%s", data);
+    snprintf(c->model.arch, sizeof c->model.arch, "%s", arch);
+    snprintf(c->method.name, sizeof c->method.name, "%s", method);
+    c->method.members = members;
+    c->method.sparsity = sparsity;
+    return *c;
 }
 
 /* A run of a recipe that is said in short; results as JSON, NULL: none. */
@@ -25,11 +44,7 @@ static inline struct sb_report_run runs_make(const char *path, const char *data,
     struct sb_report_run r = {.path = path, .metrics = json_array()};
     struct sb_config *c = &r.recipe.config;
     char group[256];
-    snprintf(c->data.set, sizeof c->data.set, "%s", data);
-    snprintf(c->model.arch, sizeof c->model.arch, "%s", arch);
-    snprintf(c->method.name, sizeof c->method.name, "%s", method);
-    c->method.members = members;
-    c->method.sparsity = sparsity;
+    *c = runs_config(data, arch, method, members, sparsity);
     snprintf(group, sizeof group, "%.90s %.60s %.60s %u %g", data, arch, method, members,
              sparsity);
     r.recipe.group = runs_copy(group);
