@@ -396,6 +396,11 @@ uint32_t sebays_model_classes(const struct sebays_model *model);
 uint32_t sebays_model_targets(const struct sebays_model *model);
 const char *sebays_model_target_name(const struct sebays_model *model, uint32_t i);
 
+/* What the mixture of the members is drawn apart by, about its mean c: a target's Y becomes
+ * c + width (Y - c) in all that is predicted of it but what single members say. 1 unless the
+ * recipe said model.width = fitted. NAN: there is no such target. */
+double sebays_model_target_width(const struct sebays_model *model, uint32_t target);
+
 /* Whether the model can say how unlike its training rows an example is, which members that
  * agree need not show: far is the share of those rows that are less unlike the others than the
  * example is, by its input and by what the last layers of the members see of it. About a

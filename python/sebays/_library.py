@@ -167,6 +167,7 @@ FUNCTIONS = {  # name: (result, arguments); handles are addresses
     "model_targets": (c_uint32, [c_void_p]),
     "model_target_name": (c_char_p, [c_void_p, c_uint32]),
     "model_calibrated": (c_uint32, [c_void_p]),
+    "model_target_width": (c_double, [c_void_p, c_uint32]),
     "model_conformal": (c_int, [c_void_p, c_uint32, c_double, POINTER(c_double)]),
     "model_channels": (c_uint32, [c_void_p]),
     "model_height": (c_uint32, [c_void_p]),

@@ -76,6 +76,8 @@ class Model:
         self.targets = lib.sebays_model_targets(self._handle)
         self.target_names = tuple(lib.sebays_model_target_name(self._handle, i).decode()
                                   for i in range(self.targets))
+        self.target_widths = tuple(lib.sebays_model_target_width(self._handle, i)
+                                   for i in range(self.targets))
         self.calibrated = lib.sebays_model_calibrated(self._handle)
         self.has_far = lib.sebays_model_has_far(self._handle)
         self.shape = tuple(f(self._handle) for f in (

@@ -46,8 +46,12 @@ class Outcomes(unittest.TestCase):
                 self.assertEqual(out.mean.shape, shape)
                 self.assertEqual(means.shape, (2, *shape))
                 np.testing.assert_allclose(out.mean, means.mean(axis=0), rtol=1e-5, atol=1e-5)
-                np.testing.assert_allclose(out.aleatoric ** 2, variances.mean(axis=0), rtol=1e-4)
-                np.testing.assert_allclose(out.epistemic, means.std(axis=0), rtol=1e-3, atol=1e-4)
+                width = np.array(model.target_widths if targets > 1 else model.target_widths[0])
+                self.assertTrue((width > 0).all() and (width != 1).all())
+                np.testing.assert_allclose(out.aleatoric ** 2,
+                                           width ** 2 * variances.mean(axis=0), rtol=1e-4)
+                np.testing.assert_allclose(out.epistemic, width * means.std(axis=0),
+                                           rtol=1e-3, atol=1e-4)
                 np.testing.assert_allclose(out.sd ** 2, out.aleatoric ** 2 + out.epistemic ** 2,
                                            rtol=1e-4)
                 self.assertTrue(np.array_equal(model.predict(x), out.mean))

@@ -75,6 +75,21 @@ class Regressor(unittest.TestCase):
         low, high = e.predict_interval(test)
         self.assertGreater(((low < truth) & (truth < high)).mean(), 0.8)
 
+    def test_width(self):
+        x, y = rows(120)
+        e = sebays.SeBaySRegressor(random_state=0, **SHORT).fit(x, y)
+        plain = sebays.SeBaySRegressor(random_state=0, options={"model.width": "none"},
+                                       **SHORT).fit(x, y)
+        (width,), (one,) = e.model_.target_widths, plain.model_.target_widths
+        self.assertEqual(one, 1)
+        self.assertNotEqual(width, 1)
+        mean, sd = e.predict(x, return_std=True)
+        same, other = plain.predict(x, return_std=True)
+        np.testing.assert_array_equal(mean, same)
+        np.testing.assert_allclose(sd, width * other, rtol=1e-6)
+        np.testing.assert_array_equal(e.model_.member_outcomes(x),
+                                      plain.model_.member_outcomes(x))
+
     def test_noise_of_each_example(self):
         x, y = rows(1500)
         how = {"random_state": 0, "explore_epochs": 40, "learning_rate": 0.01}

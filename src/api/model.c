@@ -193,6 +193,14 @@ const char *sebays_model_target_name(const struct sebays_model *model, uint32_t 
     return i < sebays_model_targets(model) ? model->model.info.target_name[i] : NULL;
 }
 
+double sebays_model_target_width(const struct sebays_model *model, uint32_t target)
+{
+    if (target >= sebays_model_targets(model))
+        return NAN;
+    const float *width = model->model.info.target_width;
+    return width ? (double)width[target] : 1;
+}
+
 bool sebays_model_has_far(const struct sebays_model *model)
 {
     return model && model->model.far.members > 0;

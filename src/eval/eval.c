@@ -154,7 +154,12 @@ static sb_status predict_test(struct sb_eval *a)
         a->member[members + m] = a->member[m] + n * targets;
     }
     a->probs = (struct sb_probs){a->member, members, n, info->classes};
-    a->mixture = (struct sb_mixture){a->member, a->member + members, members, n, targets};
+    a->mixture = (struct sb_mixture){.mean = a->member,
+                                     .var = a->member + members,
+                                     .members = members,
+                                     .n = n,
+                                     .targets = targets,
+                                     .width = info->target_width};
     copy_truth(a);
     return sb_ensemble_predict(&a->ensemble, &a->test, a->prob);
 }

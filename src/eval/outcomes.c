@@ -13,8 +13,11 @@ enum { LEVELS = 19, SHOWN_MOST = 1000 };
 
 static struct sb_mixture one_member(const struct sb_eval *a, size_t m)
 {
-    const struct sb_mixture *all = &a->mixture;
-    return (struct sb_mixture){&all->mean[m], &all->var[m], 1, all->n, all->targets};
+    struct sb_mixture one = a->mixture;
+    one.mean = &one.mean[m];
+    one.var = &one.var[m];
+    one.members = 1;
+    return one;
 }
 
 /* ---- scores -------------------------------------------------------------------------- */

@@ -23,31 +23,65 @@ sb_status sb_mixture_check(const struct sb_mixture *m)
                                "mean %g and the variance %g",
                                k, i / m->targets, i % m->targets, mean, var);
         }
+    for (size_t t = 0; m->width && t < m->targets; t++)
+        if (!isfinite(m->width[t]) || !(m->width[t] > 0))
+            return sb_fail(SB_ENUMERIC, "mixture: target %zu has the width %g", t,
+                           (double)m->width[t]);
     return SB_OK;
 }
 
-/* Member k's Gaussian. */
-static void gaussian(const struct sb_mixture *m, size_t k, size_t at, double *mean,
-                     double *var)
+/* A target of an example. */
+struct place {
+    const struct sb_mixture *m;
+    size_t at;
+    double centre, width; /* where it has a width */
+};
+
+static double mean_of(const struct sb_mixture *m, size_t at)
 {
-    *mean = (double)m->mean[k][at];
-    *var = (double)m->var[k][at];
+    double mean = 0, members = (double)m->members;
+    for (size_t k = 0; k < m->members; k++)
+        mean += (double)m->mean[k][at] / members;
+    return mean;
 }
 
+static struct place place_of(const struct sb_mixture *m, size_t example, size_t target)
+{
+    struct place p = {m, example * m->targets + target, 0, 1};
+    if (m->width) {
+        p.centre = mean_of(m, p.at);
+        p.width = (double)m->width[target];
+    }
+    return p;
+}
+
+/* Member k's Gaussian. */
+static void gaussian(const struct place *p, size_t k, double *mean, double *var)
+{
+    *mean = (double)p->m->mean[k][p->at];
+    *var = (double)p->m->var[k][p->at];
+    if (p->m->width) {
+        *mean = p->centre + p->width * (*mean - p->centre);
+        *var *= p->width * p->width;
+    }
+}
+
+/* A width changes no bit of the mean. */
 struct sb_moments sb_mixture_moments(const struct sb_mixture *m, size_t example,
                                      size_t target)
 {
     size_t at = example * m->targets + target;
-    struct sb_moments out = {0};
-    double mean, var, members = (double)m->members;
+    struct sb_moments out = {.mean = mean_of(m, at)};
+    double members = (double)m->members;
     for (size_t k = 0; k < m->members; k++) {
-        gaussian(m, k, at, &mean, &var);
-        out.mean += mean / members;
-        out.aleatoric += var / members;
+        double far = (double)m->mean[k][at] - out.mean;
+        out.aleatoric += (double)m->var[k][at] / members;
+        out.epistemic += far * far / members;
     }
-    for (size_t k = 0; k < m->members; k++) {
-        gaussian(m, k, at, &mean, &var);
-        out.epistemic += (mean - out.mean) * (mean - out.mean) / members;
+    if (m->width) {
+        double wider = (double)m->width[target] * (double)m->width[target];
+        out.aleatoric *= wider;
+        out.epistemic *= wider;
     }
     return out;
 }
@@ -61,20 +95,24 @@ static double add_logs(double a, double b)
     return isinf(most) ? most : most + log1p(exp(least - most));
 }
 
-static double log_gaussian(const struct sb_mixture *m, size_t k, size_t at, double y)
+static double log_gaussian(const struct place *p, size_t k, double y)
 {
     double mean, var;
-    gaussian(m, k, at, &mean, &var);
+    gaussian(p, k, &mean, &var);
     return -0.5 * (log_2pi + log(var) + (y - mean) * (y - mean) / var);
 }
 
 double sb_mixture_log_density(const struct sb_mixture *m, size_t example, const float *y)
 {
     double sum = -INFINITY;
+    if (m->targets == 1)
+        return sb_mixture_log_density_of(m, example, 0, (double)y[0]);
     for (size_t k = 0; k < m->members; k++) {
         double joint = 0;
-        for (size_t t = 0; t < m->targets; t++)
-            joint += log_gaussian(m, k, example * m->targets + t, (double)y[t]);
+        for (size_t t = 0; t < m->targets; t++) {
+            struct place p = place_of(m, example, t);
+            joint += log_gaussian(&p, k, (double)y[t]);
+        }
         sum = add_logs(sum, joint);
     }
     return sum - log((double)m->members);
@@ -83,9 +121,10 @@ double sb_mixture_log_density(const struct sb_mixture *m, size_t example, const 
 double sb_mixture_log_density_of(const struct sb_mixture *m, size_t example,
                                  size_t target, double y)
 {
+    struct place p = place_of(m, example, target);
     double sum = -INFINITY;
     for (size_t k = 0; k < m->members; k++)
-        sum = add_logs(sum, log_gaussian(m, k, example * m->targets + target, y));
+        sum = add_logs(sum, log_gaussian(&p, k, y));
     return sum - log((double)m->members);
 }
 
@@ -93,20 +132,21 @@ double sb_mixture_log_density_of(const struct sb_mixture *m, size_t example,
 
 double sb_mixture_cdf(const struct sb_mixture *m, size_t example, size_t target, double x)
 {
+    struct place p = place_of(m, example, target);
     double sum = 0, mean, var;
     for (size_t k = 0; k < m->members; k++) {
-        gaussian(m, k, example * m->targets + target, &mean, &var);
+        gaussian(&p, k, &mean, &var);
         sum += 0.5 * erfc((mean - x) / (sqrt_2 * sqrt(var)));
     }
     return sum / (double)m->members;
 }
 
-static double density(const struct sb_mixture *m, size_t at, double x)
+static double density(const struct place *p, double x)
 {
     double sum = 0;
-    for (size_t k = 0; k < m->members; k++)
-        sum += exp(log_gaussian(m, k, at, x));
-    return sum / (double)m->members;
+    for (size_t k = 0; k < p->m->members; k++)
+        sum += exp(log_gaussian(p, k, x));
+    return sum / (double)p->m->members;
 }
 
 /* Newton's steps, halved where they leave the bracket: far in a tail, or between two
@@ -115,10 +155,10 @@ double sb_mixture_quantile(const struct sb_mixture *m, size_t example, size_t ta
                            double p)
 {
     enum { STEPS = 200, WIDE = 40 }; /* Phi(-40) is 0 in a double */
-    size_t at = example * m->targets + target;
+    struct place at = place_of(m, example, target);
     double low = INFINITY, high = -INFINITY, mean, var;
     for (size_t k = 0; k < m->members; k++) {
-        gaussian(m, k, at, &mean, &var);
+        gaussian(&at, k, &mean, &var);
         low = fmin(low, mean - WIDE * sqrt(var));
         high = fmax(high, mean + WIDE * sqrt(var));
     }
@@ -129,7 +169,7 @@ double sb_mixture_quantile(const struct sb_mixture *m, size_t example, size_t ta
             low = x;
         else
             high = x;
-        double next = x - over / density(m, at, x);
+        double next = x - over / density(&at, x);
         if (!(next > low && next < high))
             next = low + (high - low) / 2;
         if (next == x || fabs(next - x) <= 4e-16 * fabs(x))
@@ -151,14 +191,14 @@ static double mean_absolute(double d, double s2)
 double sb_mixture_crps(const struct sb_mixture *m, size_t example, size_t target,
                        double y)
 {
-    size_t at = example * m->targets + target;
+    struct place at = place_of(m, example, target);
     double members = (double)m->members, near = 0, apart = 0;
     for (size_t a = 0; a < m->members; a++) {
         double mean, var, other, other_var;
-        gaussian(m, a, at, &mean, &var);
+        gaussian(&at, a, &mean, &var);
         near += mean_absolute(y - mean, var);
         for (size_t b = 0; b < m->members; b++) {
-            gaussian(m, b, at, &other, &other_var);
+            gaussian(&at, b, &other, &other_var);
             apart += mean_absolute(mean - other, var + other_var);
         }
     }

@@ -9,6 +9,10 @@
  *     variance    their sum
  *     cdf(x)      mean of Phi((x - mean_m) / sd_m)
  *
+ * A mixture with a width s for a target (figures/width.h) is that one, Y, drawn apart about
+ * its mean c: c + s (Y - c). So member m says N(c + s (mean_m - c), s^2 var_m), the mean stays
+ * and both variances are s^2 times as large. Of some of the members, c is theirs.
+ *
  * Inputs are float, everything computed is double, members in order: an example's figures
  * do not depend on its neighbours. Units are those of the means.
  */
@@ -24,10 +28,11 @@ struct sb_mixture {
     const float *const *mean; /* [members] of [n][targets], borrowed */
     const float *const *var;  /* [members] of [n][targets], each positive */
     size_t members, n, targets;
+    const float *width; /* [targets], each positive, borrowed; NULL: 1 */
 };
 
-/* SB_EARG for an empty one, SB_ENUMERIC unless means are finite and variances finite and
- * positive. The functions below, but for this one, take what was checked. */
+/* SB_EARG for an empty one, SB_ENUMERIC unless means are finite, variances and widths finite
+ * and positive. The functions below, but for this one, take what was checked. */
 sb_status sb_mixture_check(const struct sb_mixture *m);
 
 struct sb_moments {

@@ -138,6 +138,8 @@ static sb_status add_sizes(struct sb_zip_writer *z, const struct sb_export *e)
         st = add_numbers(z, "target_mean", &targets, info->target_mean);
     if (st == SB_OK && info->targets > 0)
         st = add_numbers(z, "target_sd", &targets, info->target_sd);
+    if (st == SB_OK && info->target_width)
+        st = add_numbers(z, "target_width", &targets, info->target_width);
     sb_free(member);
     return st;
 }

@@ -264,6 +264,9 @@ static void say_summary(const struct lines *to, const struct sb_model *m,
         say(to, "target    %s, mean %.6g, sd %.6g, %s", o->target_name[t],
             (double)o->target_mean[t], (double)o->target_sd[t],
             sb_likelihood_row(o->likelihood)->name);
+    for (uint32_t t = 0; o->target_width && t < o->targets; t++)
+        say(to, "width     %s, deviations times %.4g", o->target_name[t],
+            (double)o->target_width[t]);
     if (o->scores > 0)
         say(to, "conformal %u scores of a calibration part", o->scores);
     if (m->far.members > 0)

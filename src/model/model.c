@@ -37,6 +37,16 @@ static sb_status check_scale(const char *what, const float *mean, const float *s
     return SB_OK;
 }
 
+static sb_status check_width(const struct sb_model_info *o)
+{
+    for (uint32_t t = 0; o->target_width && t < o->targets; t++)
+        if (!isfinite(o->target_width[t]) || o->target_width[t] <= 0)
+            return sb_fail(SB_EARG,
+                           "model: target %u has the width %g; want a finite one above 0",
+                           t, (double)o->target_width[t]);
+    return SB_OK;
+}
+
 /* Texts are looked at now, not when days of training are to be written. */
 static sb_status check_info(const struct sb_model_info *o)
 {
@@ -53,8 +63,9 @@ static sb_status check_info(const struct sb_model_info *o)
         st = check_utf8(o->target_name[i], "target name");
     if (st == SB_OK)
         st = check_scale("channel", o->mean, o->sd, o->channels);
-    return st == SB_OK ? check_scale("target", o->target_mean, o->target_sd, o->targets)
-                       : st;
+    if (st == SB_OK)
+        st = check_scale("target", o->target_mean, o->target_sd, o->targets);
+    return st == SB_OK ? check_width(o) : st;
 }
 
 /* Appends text to the block at *at. */
@@ -103,7 +114,8 @@ static sb_status keep_info(struct sb_model *m, const struct sb_model_info *o)
     uint32_t names = o->class_name ? o->classes : 0;
     size_t pointers = (names + o->targets) * sizeof(char *);
     size_t scores = (size_t)o->scores * sb_model_score_rows(o);
-    size_t floats = 2 * (size_t)(o->channels + o->targets) + scores;
+    uint32_t widths = o->target_width ? o->targets : 0;
+    size_t floats = 2 * (size_t)(o->channels + o->targets) + widths + scores;
     m->memory = sb_malloc(pointers + floats * sizeof(float) + text_bytes(o), 1);
     if (!m->memory)
         return sb_fail(SB_ENOMEM, "model: no memory for its description");
@@ -114,6 +126,8 @@ static sb_status keep_info(struct sb_model *m, const struct sb_model_info *o)
     m->info.sd = keep_floats(&number, o->sd, o->channels);
     m->info.target_mean = keep_floats(&number, o->target_mean, o->targets);
     m->info.target_sd = keep_floats(&number, o->target_sd, o->targets);
+    const float *width = keep_floats(&number, o->target_width, widths);
+    m->info.target_width = widths > 0 ? width : NULL;
     m->info.score = keep_floats(&number, o->score, scores);
     m->info.arch = keep_text(&at, o->arch);
     m->info.method = keep_text(&at, o->method);
@@ -338,13 +352,19 @@ static sb_status put_targets(struct sb_st_writer *w, const struct sb_model_info 
         return SB_OK;
     sb_status st =
         sb_st_writer_meta(w, "likelihood", sb_likelihood_row(o->likelihood)->name);
-    return st == SB_OK ? sb_fields_put_json(
-                             w, "targets",
-                             json_pack("{s:o, s:o, s:o}", "names",
-                                       sb_json_texts(o->target_name, o->targets), "mean",
-                                       sb_json_floats(o->target_mean, o->targets), "sd",
-                                       sb_json_floats(o->target_sd, o->targets)))
-                       : st;
+    if (st != SB_OK)
+        return st;
+    json_t *j =
+        json_pack("{s:o, s:o, s:o}", "names", sb_json_texts(o->target_name, o->targets),
+                  "mean", sb_json_floats(o->target_mean, o->targets), "sd",
+                  sb_json_floats(o->target_sd, o->targets));
+    if (j && o->target_width &&
+        json_object_set_new(j, "width", sb_json_floats(o->target_width, o->targets)) !=
+            0) {
+        json_decref(j);
+        j = NULL;
+    }
+    return sb_fields_put_json(w, "targets", j);
 }
 
 json_t *sb_model_figures(const struct sb_trained *network, uint32_t networks)

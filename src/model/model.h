@@ -11,7 +11,8 @@
  *     class_names     ["T-shirt/top", ...] or []
  *     likelihood      of outcomes alone: "gauss-shared" or "gauss-per-example"
  *     targets         of outcomes alone: {"names":["y"],"mean":[...],"sd":[...]}; networks
- *                     predict (y - mean) / sd
+ *                     predict (y - mean) / sd. "width":[...] where the ensemble has one
+ *                     (figures/width.h)
  *     normalisation   {"mean":[...],"sd":[...]}, of bytes as [0, 1] or of floats as they
  *                     are, one a channel
  *     columns         of a model of tables: what its columns mean (data/columns_text.c)
@@ -76,6 +77,7 @@ struct sb_model_info {
     uint32_t targets;                     /* 0: of classes */
     const char *const *target_name;       /* [targets], UTF-8 */
     const float *target_mean, *target_sd; /* [targets] */
+    const float *target_width; /* [targets] of the mixture; NULL: 1 (figures/mixture.h) */
     /* [targets, or 1][scores] rising: how wrong the ensemble was on its calibration
      * part */
     const float *score;

@@ -22,6 +22,7 @@ struct description {
     json_t *target_names;     /* owned, like the rest: of outcomes */
     const char **target_name;
     float *target_mean; /* and sd */
+    float *target_width;
     float *score;
 };
 
@@ -34,6 +35,7 @@ static void description_fini(struct description *d)
     json_decref(d->target_names);
     sb_free(d->target_name);
     sb_free(d->target_mean);
+    sb_free(d->target_width);
     sb_free(d->score);
 }
 
@@ -151,6 +153,24 @@ static sb_status read_likelihood(const struct sb_st *st, const char *name,
                    st->path, name);
 }
 
+/* Of n targets, if the ensemble has one. */
+static sb_status read_width(const struct sb_st *st, const json_t *object, uint32_t n,
+                            struct description *d)
+{
+    const json_t *array = json_object_get(object, "width");
+    if (!array)
+        return SB_OK;
+    if (json_array_size(array) != n)
+        return sb_fail(SB_EFORMAT,
+                       "%s: metadata \"targets\": want the width of %u targets", st->path,
+                       n);
+    d->target_width = sb_malloc(n, sizeof *d->target_width);
+    if (!d->target_width)
+        return sb_fail(SB_ENOMEM, "%s: no memory for %u widths", st->path, n);
+    d->info.target_width = d->target_width;
+    return read_numbers(st, object, "targets", "width", d->target_width, n);
+}
+
 /* Of a model of outcomes; one of classes has no likelihood. */
 static sb_status read_targets(const struct sb_st *st, struct description *d)
 {
@@ -174,6 +194,8 @@ static sb_status read_targets(const struct sb_st *st, struct description *d)
         s = read_texts(st, "targets", d->target_names, &d->target_name);
     if (s == SB_OK)
         s = read_scale(st, object, "targets", (uint32_t)n, &d->target_mean);
+    if (s == SB_OK)
+        s = read_width(st, object, (uint32_t)n, d);
     json_decref(object);
     d->info.targets = (uint32_t)n;
     d->info.target_name = d->target_name;

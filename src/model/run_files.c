@@ -55,3 +55,8 @@ sb_status sb_run_member(const char *run, uint32_t member, char out[SB_PATH_BYTES
     snprintf(name, sizeof name, "member-%u", member);
     return sb_path_join(out, run, name);
 }
+
+sb_status sb_run_width(const char *run, char out[SB_PATH_BYTES])
+{
+    return sb_path_join(out, run, "width");
+}

@@ -10,6 +10,7 @@
  *     train.lock                  held by the process that trains (base/lock.h)
  *     checkpoint-*.safetensors    where a stopped run goes on, the last two (checkpoint.h)
  *     member-K/                   a member that is trained apart: a run directory, too
+ *     width/                      a run that tells how wide intervals are (train/width.c)
  */
 #ifndef SB_MODEL_RUN_FILES_H
 #define SB_MODEL_RUN_FILES_H
@@ -49,5 +50,8 @@ sb_status sb_run_unfinished(const char *run, enum sb_run_file file);
 
 /* out = the directory of a member that is trained apart. */
 sb_status sb_run_member(const char *run, uint32_t member, char out[SB_PATH_BYTES]);
+
+/* out = the directory of the run that comes before, where a width is to be found. */
+sb_status sb_run_width(const char *run, char out[SB_PATH_BYTES]);
 
 #endif

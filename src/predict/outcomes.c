@@ -26,7 +26,12 @@ void sb_outcomes_mixture(const struct sb_model_info *i, const float *const *pred
         pointer[m] = prediction[m];
         pointer[members + m] = prediction[m] + n * i->targets;
     }
-    *out = (struct sb_mixture){pointer, pointer + members, members, n, i->targets};
+    *out = (struct sb_mixture){.mean = pointer,
+                               .var = pointer + members,
+                               .members = members,
+                               .n = n,
+                               .targets = i->targets,
+                               .width = i->target_width};
 }
 
 static void put(float *to, size_t at, double x)

@@ -16,7 +16,7 @@
 void sb_outcomes_units(const struct sb_model_info *i, float *prediction, size_t n,
                        float *scratch);
 
-/* Their mixture: pointer [2 * members] is filled, and what *out borrows. */
+/* Their mixture, with the model's width: pointer [2 * members] is filled, and what *out borrows. */
 void sb_outcomes_mixture(const struct sb_model_info *i, const float *const *prediction,
                          size_t members, size_t n, const float **pointer,
                          struct sb_mixture *out);

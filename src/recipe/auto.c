@@ -15,6 +15,7 @@ enum {
     VERY_MANY = 200000, /* ... with which an epoch is long */
     VALIDATE_MOST = 5000,
     HOLD_LEAST = 20, /* rows of which two can be spared */
+    FIT_LEAST = 40,  /* ... and of which a few tell how wide intervals are */
     PIECES = 16,
     EPOCHS_MOST = 1000, /* of exploration */
     CLIP = 5,           /* of targets */
@@ -230,6 +231,9 @@ static void fit_rows(struct sb_recipe *r, const struct sb_facts *f)
         snprintf(c->model.arch, sizeof c->model.arch, "%s", s->arch);
     if (sb_recipe_close(r, &c->model.noise) && regresses(f))
         c->model.noise = SB_CONFIG_NOISE_PER_EXAMPLE;
+    if (sb_recipe_close(r, &c->model.width) && regresses(f) && f->rows >= FIT_LEAST &&
+        r->method->schedule != SB_SCHEDULE_PARALLEL)
+        c->model.width = SB_CONFIG_WIDTH_FITTED;
     if (sb_recipe_close(r, &c->train.batch))
         c->train.batch = batch_of(s, f->rows);
     uint32_t steps = steps_of(c, f->rows);

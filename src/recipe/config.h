@@ -90,9 +90,12 @@ struct sb_config_data {
 
 enum sb_config_noise { SB_CONFIG_NOISE_SHARED, SB_CONFIG_NOISE_PER_EXAMPLE };
 
+enum sb_config_width { SB_CONFIG_WIDTH_NONE, SB_CONFIG_WIDTH_FITTED };
+
 struct sb_config_model {
     char arch[SB_CONFIG_NAME];  /* mlp-H1-H2..., lenet, resnet-D, wrn-D-K */
     enum sb_config_noise noise; /* of continuous outcomes */
+    enum sb_config_width width; /* of their mixture, see figures/width.h */
 };
 
 enum sb_config_allocation { SB_CONFIG_ERK, SB_CONFIG_UNIFORM };

@@ -15,6 +15,7 @@
 static const char *const split_words[] = {"auto", "tail", "stratified", "random", NULL};
 static const char *const task_words[] = {"auto", "classification", "regression", NULL};
 static const char *const noise_words[] = {"shared", "per-example", NULL};
+static const char *const width_words[] = {"none", "fitted", NULL};
 static const char *const header_words[] = {"auto", "yes", "no", NULL};
 static const char *const missing_words[] = {"impute", "error", NULL};
 static const char *const numeric_words[] = {"auto", "standard", "quantile", "pieces",
@@ -121,6 +122,8 @@ static const struct sb_option table[] = {
     TEXT(model.arch, SB_OPTION_AUTO, "lenet", "network: mlp-H1-H2..., lenet, resnet-D, wrn-D-K"),
     AUTO_CHOICE(model.noise, noise_words, "shared",
            "regression: one variance a target, or the network gives each example's"),
+    AUTO_CHOICE(model.width, width_words, "none",
+           "regression: intervals as the members say, or times a factor of rows held out"),
 
     TEXT(method.name, 0, "sebays", "row of the method table"),
     CHOICE(method.posterior, posterior_words, "default",

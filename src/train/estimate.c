@@ -79,18 +79,52 @@ static bool named_before(const struct sb_schedule *s, uint32_t i)
     return false;
 }
 
-static void print_stages(FILE *f, const struct sb_trainer *t, double dense,
-                         const struct kind kind[SB_STAGE_SUPPORTS])
+/* The run that finds a width, if this one needs it. */
+struct first_run {
+    uint64_t epochs, steps; /* 0: there is none */
+    double flops, seconds;
+};
+
+/* It has the same kinds of networks. */
+static sb_status plan_first_run(const struct sb_trainer *t,
+                                const struct kind kind[SB_STAGE_SUPPORTS],
+                                struct first_run *out)
+{
+    struct sb_schedule s;
+    uint32_t rows;
+    *out = (struct first_run){0};
+    sb_status st = sb_trainer_width_schedule(t, &s, &rows);
+    for (uint32_t i = 0; st == SB_OK && i < s.stages; i++) {
+        const struct kind *k = &kind[s.stage[i].support];
+        out->flops += k->flops * rows * s.stage[i].epochs;
+        out->seconds += k->time.image * rows * s.stage[i].epochs;
+    }
+    out->epochs = s.total_epochs;
+    out->steps = s.total_steps;
+    sb_schedule_fini(&s);
+    return st;
+}
+
+/* Returns the seconds; *flops: of all. */
+static double print_rows(FILE *f, const struct sb_trainer *t,
+                         const struct kind kind[SB_STAGE_SUPPORTS],
+                         const struct first_run *first, double *flops)
 {
     const struct sb_schedule *s = &t->schedule;
-    double images = t->source.part.train_count, flops = 0.0, seconds = 0.0;
+    double images = t->source.part.train_count, seconds = first->seconds;
+    *flops = first->flops;
     fprintf(f, "\n%-12s %7s %7s %12s %10s  %s\n", "stage", "times", "epochs", "weights",
             "FLOP", "time");
+    if (first->epochs > 0) {
+        fprintf(f, "%-12s %7d %7llu %12s %10.3g  ", "width", 1,
+                (unsigned long long)first->epochs, "", first->flops);
+        sb_measure_print_time(f, first->seconds);
+    }
     for (uint32_t i = 0; i < s->stages; i++) {
         const struct sb_stage *g = &s->stage[i];
         const struct kind *k = &kind[g->support];
         double rows = images * g->epochs;
-        flops += k->flops * rows;
+        *flops += k->flops * rows;
         seconds += k->time.image * rows;
         if (named_before(s, i))
             continue;
@@ -99,14 +133,24 @@ static void print_stages(FILE *f, const struct sb_trainer *t, double dense,
                 (unsigned long long)k->active, k->flops * all);
         sb_measure_print_time(f, k->time.image * all);
     }
+    return seconds;
+}
+
+static void print_stages(FILE *f, const struct sb_trainer *t, double dense,
+                         const struct kind kind[SB_STAGE_SUPPORTS],
+                         const struct first_run *first)
+{
+    const struct sb_schedule *s = &t->schedule;
+    uint32_t trainings = s->trainings + (first->epochs > 0);
+    double flops, seconds = print_rows(f, t, kind, first, &flops);
     fprintf(f, "%-12s %7s %7llu %12s %10.3g  ", "all", "",
-            (unsigned long long)s->total_epochs, "", flops);
+            (unsigned long long)(s->total_epochs + first->epochs), "", flops);
     sb_measure_print_time(f, seconds);
     fprintf(f,
             "\ncost                 %.2f of one dense run (%u epochs), %u training "
             "run%s, %llu steps\n",
-            flops / dense, s->dense_epochs, s->trainings, s->trainings == 1 ? "" : "s",
-            (unsigned long long)s->total_steps);
+            flops / dense, s->dense_epochs, trainings, trainings == 1 ? "" : "s",
+            (unsigned long long)(s->total_steps + first->steps));
     fprintf(f, "time on %d thread%s    about ", t->env->threads,
             t->env->threads == 1 ? " " : "s");
     sb_measure_print_time(f, seconds);
@@ -197,8 +241,11 @@ static sb_status print_plan(FILE *f, const struct sb_trainer *t, double dense_ru
     fprintf(f, "memory               %.1f MB (activations %.1f, gradients %.1f)\n",
             (double)bytes / 1e6, 4e-6 * (double)n->value_floats,
             4e-6 * (double)n->gradient_floats);
-    sb_status st = print_limits(f, t);
-    print_stages(f, t, dense_run, kind);
+    struct first_run first;
+    sb_status st = plan_first_run(t, kind, &first);
+    if (st == SB_OK)
+        st = print_limits(f, t);
+    print_stages(f, t, dense_run, kind, &first);
     return st;
 }
 

@@ -32,6 +32,7 @@ static struct sb_model_info info_of(const struct sb_trainer *t, const char *colu
         .target_name = (const char *const *)d->target_names,
         .target_mean = t->source.scale.mean,
         .target_sd = t->source.scale.sd,
+        .target_width = t->width,
         .score = t->score,
         .scores = t->score ? t->source.calibrations : 0,
         .mean = t->source.normal.mean,
@@ -180,11 +181,7 @@ sb_status sb_trainer_calibrate(struct sb_trainer *t)
     struct sb_judging j = {0};
     if (job.n == 0)
         return SB_OK;
-    sb_status st = sb_trainer_model(t, t->trained, t->trained_count, &model);
-    if (st == SB_OK)
-        st = sb_judging_init(&j, t, &model, &job);
-    if (st == SB_OK)
-        st = sb_judging_run(&j, &job, sb_config_sampling(&t->config->eval));
+    sb_status st = sb_judging_finished(&j, t, &job, &model);
     if (st == SB_OK) {
         t->score = sb_malloc(job.n, sb_model_score_rows(&model.info) * sizeof *t->score);
         st = t->score ? score(&j, t->score)
@@ -231,6 +228,22 @@ static double density_of(const struct sb_trainer *t)
             exist += n->params.param[n->mu[i]].count;
     }
     return exist / (t->trained_count * (double)sb_net_weights(&t->net));
+}
+
+double sb_trainer_flops(const struct sb_net *n, double rows)
+{
+    return 2.0 * sb_net_macs(n, false) * 3.0 * rows;
+}
+
+sb_status sb_trainer_dense_run(const struct sb_trainer *t, double *flops)
+{
+    struct sb_arch a;
+    struct sb_arch_shape shape = sb_source_shape(&t->source, t->config);
+    sb_status st = sb_arch_init(&a, &shape);
+    double rows = (double)t->schedule.dense_epochs * t->source.part.train_count;
+    *flops = st == SB_OK ? 2.0 * sb_arch_macs(&a) * 3.0 * rows : 0.0;
+    sb_arch_fini(&a);
+    return st;
 }
 
 static sb_status fill_costs(const struct sb_trainer *t, struct sb_run_result *out)

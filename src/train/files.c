@@ -273,8 +273,9 @@ sb_status sb_trainer_write_results(struct sb_trainer *t, const struct sb_run_res
         sb_json_real(r->dense_run_flops), "cost",
         sb_json_real(r->training_flops / r->dense_run_flops), "dense_run_epochs",
         (json_int_t)t->schedule.dense_epochs, "training_runs",
-        (json_int_t)t->schedule.trainings, "seed", (json_int_t)t->config->train.seed,
-        "epochs", (json_int_t)(t->schedule.total_epochs - t->at.skipped), "ece_bins",
+        (json_int_t)t->schedule.trainings + (t->before.flops > 0), "seed",
+        (json_int_t)t->config->train.seed, "epochs",
+        (json_int_t)(t->schedule.total_epochs - t->at.skipped), "ece_bins",
         (json_int_t)t->config->eval.bins);
     json_t *data = NULL;
     sb_status st = j ? sb_run_path(t->options->out, SB_RUN_RESULTS, path)

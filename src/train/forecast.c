@@ -214,7 +214,12 @@ static sb_status count_steps(const struct sb_env *env, const struct sb_recipe *r
     const struct sb_run_options o = {0};
     struct sb_trainer t;
     sb_status st = sb_trainer_open(&t, env, recipe, &o);
-    *out = st == SB_OK ? (double)t.schedule.total_steps : 0.0;
+    struct sb_schedule first = {0};
+    uint32_t rows;
+    if (st == SB_OK)
+        st = sb_trainer_width_schedule(&t, &first, &rows);
+    *out = st == SB_OK ? (double)(t.schedule.total_steps + first.total_steps) : 0.0;
+    sb_schedule_fini(&first);
     sb_trainer_close(&t);
     return st;
 }

@@ -193,6 +193,16 @@ sb_status sb_judging_run(struct sb_judging *j, const struct sb_job *job,
     return st == SB_OK ? gather(j) : st;
 }
 
+sb_status sb_judging_finished(struct sb_judging *j, const struct sb_trainer *t,
+                              const struct sb_job *job, struct sb_model *model)
+{
+    sb_status st = sb_trainer_model(t, t->trained, t->trained_count, model);
+    if (st == SB_OK)
+        st = sb_judging_init(j, t, model, job);
+    return st == SB_OK ? sb_judging_run(j, job, sb_config_sampling(&t->config->eval))
+                       : st;
+}
+
 /* ---- figures ------------------------------------------------------------------------- */
 
 struct sb_probs sb_judging_probs(const struct sb_judging *j, uint32_t first,

@@ -35,6 +35,11 @@ sb_status sb_judging_init(struct sb_judging *j, const struct sb_trainer *t,
                           const struct sb_model *model, const struct sb_job *job);
 void sb_judging_fini(struct sb_judging *j);
 
+/* Of the run's finished members, whose model is made for it: all members' predictions. The
+ * caller calls sb_judging_fini and sb_model_fini, also after a failure. */
+sb_status sb_judging_finished(struct sb_judging *j, const struct sb_trainer *t,
+                              const struct sb_job *job, struct sb_model *model);
+
 /* All members' predictions, by the path that those who use the model take: so they get the
  * bits that are judged here. Processes that train together share the examples. */
 sb_status sb_judging_run(struct sb_judging *j, const struct sb_job *job,

@@ -38,6 +38,12 @@ struct sb_position {
     double seconds;               /* spent in training and validation */
 };
 
+/* What the run took that this one began with. */
+struct sb_width_cost {
+    double flops, seconds;
+    uint64_t images;
+};
+
 struct sb_trainer {
     const struct sb_env *env;
     struct sb_recipe recipe;        /* fitted to the data */
@@ -64,6 +70,8 @@ struct sb_trainer {
     struct sb_position at;
     float *score; /* [targets, or 1][calibrations] owned: of the finished ensemble on its
                    * calibration part; NULL: not yet, or none */
+    float *width; /* [targets] owned: of the mixture; NULL: not yet, or none ... */
+    struct sb_width_cost before; /* ... and what finding it took */
     struct sb_far far;   /* where its training rows are to the finished ensemble ... */
     float *far_number;   /* owned: ... and the numbers of it; NULL: not yet */
     json_t *identity;    /* owned: what the data is (data/identity.h) ... */
@@ -75,6 +83,22 @@ struct sb_trainer {
 /* sb_run_train by processes that all train the same (trainer.c). */
 sb_status sb_trainer_train(const struct sb_env *env, const struct sb_recipe *recipe,
                            const struct sb_run_options *o, struct sb_run_result *out);
+
+/* The same of one that is open; and what follows its last stage: width, scores, model,
+ * figures on the test set. */
+sb_status sb_trainer_train_open(struct sb_trainer *t, struct sb_run_result *out);
+sb_status sb_trainer_conclude(struct sb_trainer *t, struct sb_run_result *out);
+
+/* The width of the mixture (width.c): whether it can be fitted; the stages of a run that comes
+ * before to find it, and about its rows, none if there is no such run; that run; its cost,
+ * after the stages; and the width itself, if it is not known by then: models made afterwards
+ * have it. The caller calls sb_schedule_fini. */
+sb_status sb_trainer_check_width(const struct sb_trainer *t);
+sb_status sb_trainer_width_schedule(const struct sb_trainer *t, struct sb_schedule *s,
+                                    uint32_t *rows);
+sb_status sb_trainer_find_width(struct sb_trainer *t);
+void sb_trainer_add_width_cost(struct sb_trainer *t);
+sb_status sb_trainer_fit_width(struct sb_trainer *t);
 
 /* Says what of the recipe changes nothing, once the network is planned (fit.c). */
 void sb_trainer_warn(const struct sb_trainer *t);

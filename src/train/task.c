@@ -229,18 +229,8 @@ static sb_status merge_into(struct sb_trainer *t, const char *const *directory,
         st = sb_trainer_begin_files(t);
     if (st == SB_OK && sb_together_writes(t))
         st = copy_records(&g);
-    if (st == SB_OK)
-        st = sb_trainer_calibrate(t);
-    if (st == SB_OK)
-        st = sb_trainer_locate(t);
-    if (st == SB_OK)
-        st = sb_trainer_write_model(t);
-    if (st == SB_OK)
-        st = sb_trainer_test(t, out);
-    if (st == SB_OK)
-        st = sb_trainer_write_results(t, out);
     sb_free(g.of);
-    return st;
+    return st == SB_OK ? sb_trainer_conclude(t, out) : st;
 }
 
 sb_status sb_run_merge(const struct sb_env *env, const struct sb_recipe *recipe,

@@ -106,6 +106,8 @@ sb_status sb_trainer_open(struct sb_trainer *t, const struct sb_env *env,
         st = sb_schedule_init(&t->schedule, t->config, t->method,
                               t->source.part.train_count);
     if (st == SB_OK)
+        st = sb_trainer_check_width(t);
+    if (st == SB_OK)
         st = sb_trainer_only(t);
     if (st == SB_OK)
         st = sb_trainer_plan_fresh(t, t->schedule.stage[0].support);
@@ -139,6 +141,7 @@ void sb_trainer_close(struct sb_trainer *t)
     json_decref(t->identity);
     sb_free(t->data);
     sb_free(t->score);
+    sb_free(t->width);
     sb_free(t->far_number);
     sb_free(t->chosen);
     sb_free(t->row_weight);
@@ -359,7 +362,8 @@ static sb_status begin_stage(struct sb_trainer *t, const struct sb_stage *g)
     bool first = t->at.epoch == 0 && t->at.batch == 0;
     sb_status st = first ? sb_trainer_enter(t, g) : SB_OK;
     if (st == SB_OK)
-        sb_progress_begin(t->options->progress, g->name,
+        sb_progress_begin(t->options->progress,
+                          t->options->preliminary ? "width" : g->name,
                           t->at.images + t->at.skipped * t->source.part.train_count,
                           t->schedule.total_epochs * t->source.part.train_count);
     return st;
@@ -442,20 +446,41 @@ sb_status sb_trainer_run(struct sb_trainer *t)
     return SB_OK;
 }
 
-double sb_trainer_flops(const struct sb_net *n, double rows)
+/* What follows the last stage, of members that were trained here or gathered. */
+sb_status sb_trainer_conclude(struct sb_trainer *t, struct sb_run_result *out)
 {
-    return 2.0 * sb_net_macs(n, false) * 3.0 * rows;
+    sb_status st = sb_trainer_fit_width(t);
+    if (st == SB_OK)
+        st = sb_trainer_calibrate(t);
+    if (st == SB_OK)
+        st = sb_trainer_locate(t);
+    if (st == SB_OK)
+        st = sb_trainer_write_model(t);
+    if (st == SB_OK)
+        st = sb_trainer_test(t, out);
+    if (st == SB_OK)
+        st = sb_trainer_write_results(t, out);
+    if (st == SB_OK) {
+        out->target_width = t->width;
+        t->width = NULL;
+    }
+    return st;
 }
 
-sb_status sb_trainer_dense_run(const struct sb_trainer *t, double *flops)
+sb_status sb_trainer_train_open(struct sb_trainer *t, struct sb_run_result *out)
 {
-    struct sb_arch a;
-    struct sb_arch_shape shape = sb_source_shape(&t->source, t->config);
-    sb_status st = sb_arch_init(&a, &shape);
-    double rows = (double)t->schedule.dense_epochs * t->source.part.train_count;
-    *flops = st == SB_OK ? 2.0 * sb_arch_macs(&a) * 3.0 * rows : 0.0;
-    sb_arch_fini(&a);
-    return st;
+    sb_status st = sb_trainer_begin_files(t);
+    if (st == SB_OK && t->chosen[0] && !t->options->resume)
+        sb_log_write(t->env->log, SB_LOG_INFO, "chosen for %u rows: %s",
+                     t->source.part.train_count + t->source.part.validation_count,
+                     t->chosen);
+    if (st == SB_OK)
+        st = sb_trainer_find_width(t);
+    if (st == SB_OK)
+        st = sb_trainer_run(t);
+    t->at.seconds += sb_trainer_clock() - t->began;
+    sb_trainer_add_width_cost(t);
+    return st == SB_OK ? sb_trainer_conclude(t, out) : st;
 }
 
 sb_status sb_trainer_train(const struct sb_env *env, const struct sb_recipe *recipe,
@@ -465,24 +490,7 @@ sb_status sb_trainer_train(const struct sb_env *env, const struct sb_recipe *rec
     *out = (struct sb_run_result){0};
     sb_status st = sb_trainer_open(&t, env, recipe, o);
     if (st == SB_OK)
-        st = sb_trainer_begin_files(&t);
-    if (st == SB_OK && t.chosen[0] && !o->resume)
-        sb_log_write(env->log, SB_LOG_INFO, "chosen for %u rows: %s",
-                     t.source.part.train_count + t.source.part.validation_count,
-                     t.chosen);
-    if (st == SB_OK)
-        st = sb_trainer_run(&t);
-    t.at.seconds += sb_trainer_clock() - t.began;
-    if (st == SB_OK)
-        st = sb_trainer_calibrate(&t);
-    if (st == SB_OK)
-        st = sb_trainer_locate(&t);
-    if (st == SB_OK)
-        st = sb_trainer_write_model(&t);
-    if (st == SB_OK)
-        st = sb_trainer_test(&t, out);
-    if (st == SB_OK)
-        st = sb_trainer_write_results(&t, out);
+        st = sb_trainer_train_open(&t, out);
     sb_trainer_close(&t);
     return st;
 }
@@ -490,5 +498,6 @@ sb_status sb_trainer_train(const struct sb_env *env, const struct sb_recipe *rec
 void sb_run_result_fini(struct sb_run_result *r)
 {
     sb_free(r->member);
+    sb_free(r->target_width);
     *r = (struct sb_run_result){0};
 }

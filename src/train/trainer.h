@@ -28,8 +28,9 @@ struct sb_run_options {
     /* of ltr's: the run that has its dense stage; NULL: train it */
     const char *dense_from;
     const char *version; /* of the library, which processes compare */
-    bool apart; /* of a merge: of tasks that this very run began, by processes that
+    bool apart;       /* of a merge: of tasks that this very run began, by processes that
                  * share no batches; it may be repeated (apart.c) */
+    bool preliminary; /* a run that another one begins with (width.c) */
     struct sb_pulse *pulse; /* of a task of such a run; NULL: none */
 };
 
@@ -37,6 +38,7 @@ struct sb_run_result {
     struct sb_figures ensemble;
     struct sb_figures *member; /* [members] owned */
     uint32_t members;
+    float *target_width; /* [targets] owned; NULL: none */
     double density;
     double train_seconds, images_per_second, training_flops;
     double dense_run_flops; /* of one dense network, explored and exploited once */

@@ -50,11 +50,13 @@ shards = 8
 limit = 340
 threads = 1
 END
-# A continuous target; and members that groups of ranks train apart: two of three ranks
+# A continuous target, also on all rows with a run before that tells how wide intervals are; and
+# members that groups of ranks train apart: two of three ranks
 # share the batches of one.
 sed 's/^set = .*/&\nlabel = 1\ntask = regression\nvalidation = 20/; /^trajectory/d' table.ini >regression.ini
+sed 's/^validation = .*/validation = 0/' regression.ini >width.ini
 sed 's/^name = .*/name = bays/; /^trajectory/d' table.ini >members.ini
-recipes='table regression members'
+recipes='table regression width members'
 [ -d /usr/share/datasets/fashion-mnist ] && recipes="$recipes image"
 
 # figures RUN: its results without what the clock says

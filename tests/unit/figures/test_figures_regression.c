@@ -31,7 +31,7 @@ static const float mean_b[] = {1.5f, 1, -100, 0}, var_b[] = {4, 0.5f, 0.01f, 4};
 static const float mean_c[] = {-0.25f, 0, 0, 0}, var_c[] = {0.25f, 2, 25, 4};
 static const float *const means[] = {mean_a, mean_b, mean_c};
 static const float *const vars[] = {var_a, var_b, var_c};
-static const struct sb_mixture three = {means, vars, 3, 2, 2};
+static const struct sb_mixture three = {means, vars, 3, 2, 2, NULL};
 
 static double phi(double x, double mean, double var)
 {
@@ -80,7 +80,7 @@ static void quantiles_invert_the_cdf(void **state)
             }
     const float mean[] = {3}, var[] = {4};
     const float *const m[] = {mean}, *const v[] = {var};
-    const struct sb_mixture one = {m, v, 1, 1, 1};
+    const struct sb_mixture one = {m, v, 1, 1, 1, NULL};
     assert_near(sb_mixture_quantile(&one, 0, 0, 0.975), 3 + 2 * 1.959963984540054, 1e-12);
     assert_near(sb_mixture_quantile(&one, 0, 0, 0.5), 3, 1e-15);
 }
@@ -112,7 +112,7 @@ static void scores_of_one_gaussian(void **state)
     (void)state;
     const float mean[] = {0, 0, 0, 0}, var[] = {1, 1, 1, 1}, y[] = {0, 0.5f, -1, 3};
     const float *const m[] = {mean}, *const v[] = {var};
-    const struct sb_mixture one = {m, v, 1, 4, 1};
+    const struct sb_mixture one = {m, v, 1, 4, 1, NULL};
     struct sb_regression r;
     double joint;
     assert_int_equal(sb_regression_of(&one, y, 0, &r), SB_OK);
@@ -137,7 +137,7 @@ static void calibration_of_quantiles(void **state)
     enum { N = 2000 };
     static float mean[N], var[N], y[N];
     const float *const m[] = {mean}, *const v[] = {var};
-    const struct sb_mixture one = {m, v, 1, N, 1};
+    const struct sb_mixture one = {m, v, 1, N, 1, NULL};
     const double level[] = {0.1, 0.5, 0.9};
     double share[3], error;
     for (int i = 0; i < N;
@@ -203,7 +203,8 @@ static void conformal_intervals_hold(void **state)
     }
     const float *const m[] = {mean}, *const v[] = {var};
     const float *const m2[] = {mean + N / 2}, *const v2[] = {var + N / 2};
-    const struct sb_mixture fit = {m, v, 1, N / 2, 1}, other = {m2, v2, 1, N / 2, 1};
+    const struct sb_mixture fit = {m, v, 1, N / 2, 1, NULL},
+                            other = {m2, v2, 1, N / 2, 1, NULL};
     struct sb_regression own;
     struct sb_conformal c;
     double q;
@@ -247,7 +248,7 @@ static void bad_numbers_are_refused(void **state)
     (void)state;
     float mean[] = {0, 1}, var[] = {1, 0}, y[] = {0, INFINITY};
     const float *const m[] = {mean}, *const v[] = {var};
-    const struct sb_mixture one = {m, v, 1, 2, 1}, none = {m, v, 1, 0, 1};
+    const struct sb_mixture one = {m, v, 1, 2, 1, NULL}, none = {m, v, 1, 0, 1, NULL};
     const double falling[] = {0.5, 0.25};
     struct sb_regression r;
     double x, share[2];

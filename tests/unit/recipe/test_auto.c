@@ -200,6 +200,34 @@ static void targets_are_not_classes(void **state)
     assert_value(&few, "model.noise", "shared");
 }
 
+/* Where members come of one run, and rows tell it. */
+static void intervals_get_a_width(void **state)
+{
+    static const struct {
+        const char *said;
+        uint32_t rows;
+        bool classes, fitted;
+    } cases[] = {
+        {"method.name=sebays", 40, false, true},
+        {"method.name=sebays", 39, false, false},
+        {"method.name=sebays", 100000, false, true},
+        {"method.name=sebays", 500, true, false},
+        {"method.name=mc-dropout", 500, false, true},
+        {"method.name=bays", 500, false, false},
+        {"method.name=dnn-ensemble", 5000, false, false},
+        {"model.width=none", 500, false, false},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *const said[] = {cases[i].said, NULL};
+        uint32_t rows = cases[i].rows;
+        struct sb_facts f = cases[i].classes ? table_of(rows) : outcomes_of(rows);
+        struct sb_recipe r;
+        fit(&r, said, &f);
+        assert_value(&r, "model.width", cases[i].fitted ? "fitted" : "none");
+    }
+}
+
 /* Updates cost steps, and what they grow has to learn. */
 static void updates_never_eat_the_steps(void **state)
 {
@@ -321,6 +349,7 @@ int main(void)
         cmocka_unit_test(wide_rows),
         cmocka_unit_test(very_wide_rows),
         cmocka_unit_test(targets_are_not_classes),
+        cmocka_unit_test(intervals_get_a_width),
         cmocka_unit_test(updates_never_eat_the_steps),
         cmocka_unit_test(what_is_said_stays_and_others_follow_it),
         cmocka_unit_test(what_is_chosen_can_be_written),

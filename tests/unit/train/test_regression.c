@@ -201,15 +201,20 @@ static double phi(double x)
     return 0.5 * erfc(-x / sqrt(2.0));
 }
 
-/* One target of one example is the mixture of its two members. */
-static void check_mixture(const struct predicted *a, size_t at)
+/* One target of one example is the mixture of its two members, drawn apart by the width. */
+static void check_mixture(const struct predicted *a, size_t at, double width)
 {
     double m[2], v[2];
     for (size_t k = 0; k < 2; k++) {
         m[k] = (double)a->means[k * ROWS * TARGETS + at];
         v[k] = (double)a->variances[k * ROWS * TARGETS + at];
     }
-    double mean = (m[0] + m[1]) / 2, data = (v[0] + v[1]) / 2;
+    double mean = (m[0] + m[1]) / 2;
+    for (size_t k = 0; k < 2; k++) {
+        m[k] = mean + width * (m[k] - mean);
+        v[k] *= width * width;
+    }
+    double data = (v[0] + v[1]) / 2;
     double apart = (m[0] - m[1]) * (m[0] - m[1]) / 4, sd = sqrt(data + apart);
     assert_true(fabs((double)a->mean[at] - mean) <= 1e-5 * sd + 1e-6 * fabs(mean));
     assert_true(fabs((double)a->sd[at] - sd) <= 1e-5 * sd);
@@ -238,7 +243,8 @@ static void answers_are_the_mixture_of_the_members(void **state)
         assert_null(sebays_model_target_name(model, 2));
         ask(model, 64, 1, &a);
         for (size_t k = 0; k < (size_t)ROWS * TARGETS; k++)
-            check_mixture(&a, k);
+            check_mixture(&a, k,
+                          sebays_model_target_width(model, (uint32_t)(k % TARGETS)));
         for (size_t k = 1; k < ROWS; k++) /* one variance for all, or each its own */
             assert_int_equal(a.variances[0] == a.variances[k * TARGETS], i == 0);
         ask(model, 7, 3, &b);
