@@ -238,6 +238,8 @@ sb_status sb_source_begin(struct sb_source *s, const struct sb_env *env,
 {
     *s = (struct sb_source){0};
     sb_status st = open_sets(s, env, c);
+    if (st == SB_OK)
+        st = sb_source_check_classes(&s->train, env);
     if (st == SB_OK) {
         sb_source_warn(&s->train, env, c->data.header == SB_CONFIG_HEADER_AUTO);
         tell_task(&s->train, env, c);
