@@ -65,4 +65,51 @@ told from_1 'warning: from_1: 1 of 3 classes has no example, such as 0: nothing 
 labels good '\000' '\001'
 quick r.good good
 silent good 'no example'
+# ---- models that say no more than their training part ----
+
+# A rare class whose rows are found among others is of use, if not by accuracy.
+awk 'BEGIN { print "a,b,y"
+    for (i = 0; i < 600; i++) {
+        sick = i % 15 == 0; a = 2 * sin(i * 12.9898) + sick * 1.2; b = cos(i * 78.233)
+        printf "%.4f,%.4f,%s\n", a, b, sick ? "sick" : "well"
+    } }' >rare.csv
+awk -F, -v OFS=, 'NR > 1 { $1 = $2 = 1 } { print }' rare.csv >blind.csv
+quick r.rare blind.csv
+told rare 'nothing of use by that measure (for rare classes see train.class_weights)'
+quick r.even rare.csv --set method.explore_epochs=30 --set train.class_weights=balanced
+silent even 'nothing of use'
+quick r.blind blind.csv --set train.class_weights=balanced
+told blind 'balanced accuracy on the test part is 0.5000; always saying one class has 0.5000: it has learned nothing of use by that measure'
+
+# Two targets in units of their own; nobody can know the second.
+for scale in 1000 0.001; do
+    awk -v scale=$scale 'BEGIN { print "p,q,good,bad"
+        for (i = 0; i < 300; i++) {
+            p = sin(i * 12.9898); q = cos(i * 78.233)
+            printf "%.4f,%.4f,%.4f,%.6f\n", p, q, p - 2 * q,
+                scale * (sin(i * i * 37.719) + sin(i * i * 1.7))
+        } }' >units.csv
+    quick r.units$scale units.csv --label good,bad --set model.arch=mlp-32 \
+        --set method.explore_epochs=200
+    told units "rmse of bad on the test part is .*: it has learned nothing of use about that target"
+    silent units 'of good'
+done
+
+# Noise that is learned by heart: often right, and too sure. A stronger prior is the remedy.
+awk 'BEGIN { srand(1)
+    for (k = 0; k < 20; k++) printf "x%d,", k
+    print "y"
+    for (i = 0; i < 300; i++) {
+        for (k = 0; k < 20; k++) {
+            x = sin((i * 20 + k) * 12.9898) * 43758.5453; x -= int(x)
+            if (k == 0) first = x
+            printf "%.4f,", x
+        }
+        x = sin(i * 78.233) * 24634.6345; x -= int(x)
+        print (first + 1.5 * x > 0 ? "a" : "b")
+    } }' >noisy.csv
+"$sebays" train noisy.csv --quiet --out r.noisy >out 2>err || fault "noisy: $(cat err)"
+told noisy 'classes of the training part are has 0.69[0-9]*: it is too sure of its classes; a stronger prior (method.prior_variance = 0.05) may help'
+"$sebays" train noisy.csv --quiet --out r.prior --set method.prior_variance=0.05 >out 2>err
+silent prior 'too sure'
 exit $failed
