@@ -155,7 +155,10 @@ static sb_status open_sets(struct sb_source *s, const struct sb_env *env,
 static void tell_task(const struct sb_dataset *d, const struct sb_env *env,
                       const struct sb_config *c)
 {
-    if (d->targets && c->data.task == SB_CONFIG_TASK_AUTO)
+    if (c->data.task != SB_CONFIG_TASK_AUTO)
+        return;
+    sb_source_tell_whole(d, env);
+    if (d->targets)
         sb_log_write(env->log, SB_LOG_INFO,
                      "%s: %s%s %s continuous, so this is regression; if the numbers are "
                      "classes, say data.task = classification",

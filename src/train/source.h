@@ -61,8 +61,10 @@ sb_status sb_source_split(struct sb_source *s, const struct sb_config *c,
 sb_status sb_source_encode(struct sb_source *s, const struct sb_env *env,
                            const struct sb_config *c);
 
-/* Of sb_source_begin: SB_EFORMAT unless two classes have examples; those without, to the log. */
+/* Of sb_source_begin: SB_EFORMAT unless two classes have examples; those without, and whole
+ * numbers that are taken for very many classes, to the log. */
 sb_status sb_source_check_classes(const struct sb_dataset *d, const struct sb_env *env);
+void sb_source_tell_whole(const struct sb_dataset *d, const struct sb_env *env);
 
 /* Of sb_source_begin and sb_source_prepare: what is odd about a table, to the log. */
 void sb_source_warn(const struct sb_dataset *d, const struct sb_env *env,

@@ -1,10 +1,13 @@
 /* source_classes - whether the labels of a set are classes that can be learned: what nobody can
  * tell apart is refused, what may be meant otherwise is told. */
+#include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "files/csv_text.h"
 #include "train/source.h"
 
 enum { SHOWN = 64 /* bytes of a name */ };
@@ -69,4 +72,28 @@ sb_status sb_source_check_classes(const struct sb_dataset *d, const struct sb_en
     sb_status st = check_there(d, there, env);
     sb_free(there);
     return st;
+}
+
+/* ---- numbers as classes ---- */
+
+static bool all_whole(const struct sb_dataset *d)
+{
+    double x;
+    uint32_t c = 0;
+    while (d->class_names && c < d->classes &&
+           sb_csv_number(d->class_names[c], strlen(d->class_names[c]), &x) &&
+           x == floor(x))
+        c++;
+    return !d->class_names || c == d->classes;
+}
+
+/* Ten digits are classes, and so may be numbers of some streets; rings of a tree are not. */
+void sb_source_tell_whole(const struct sb_dataset *d, const struct sb_env *env)
+{
+    enum { FEW_CLASSES = 10 };
+    if (d->labels && sb_dataset_tabular(d) && d->classes > FEW_CLASSES && all_whole(d))
+        sb_log_write(env->log, SB_LOG_INFO,
+                     "%s: the label has whole numbers, which are taken as %u classes; "
+                     "data.task = regression predicts them as numbers",
+                     d->path, d->classes);
 }

@@ -14,7 +14,7 @@ quick()
 {
     name=$1 data=$2
     shift 2
-    "$sebays" train "$data" --out "$name" --quiet --set model.arch=mlp-8 \
+    "$sebays" train "$data" --out "$name" --set model.arch=mlp-8 \
         --set method.name=dnn --set method.explore_epochs=4 --set method.exploit_epochs=4 \
         "$@" >out 2>err || fault "$name: $(cat err)"
 }
@@ -65,6 +65,20 @@ told from_1 'warning: from_1: 1 of 3 classes has no example, such as 0: nothing 
 labels good '\000' '\001'
 quick r.good good
 silent good 'no example'
+# ---- whole numbers as classes ----
+
+awk 'BEGIN { print "a,rings,digit"
+    for (i = 0; i < 300; i++) print sin(i) "," i % 11 "," i % 10 }' >whole.csv
+words='whole numbers, which are taken as 11 classes; data.task = regression predicts them as numbers'
+quick r.rings whole.csv --label rings
+told rings "^whole.csv: the label has $words"
+quick r.classes whole.csv --label rings --task classification
+silent classes "$words"
+quick r.digit whole.csv --label digit
+silent digit 'whole numbers'
+quick r.iris "$tables/iris.csv"
+silent iris 'whole numbers'
+
 # ---- models that say no more than their training part ----
 
 # A rare class whose rows are found among others is of use, if not by accuracy.
