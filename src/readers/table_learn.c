@@ -27,18 +27,49 @@ static sb_status no_such_column(const struct sb_table *t, const char *option,
                    sb_columns_wanted(t->own, name, size, wanted));
 }
 
-static sb_status set_role(struct sb_table *t, const char *option, const char *name,
-                          size_t size, enum sb_column_kind kind)
+static sb_status set_role_at(struct sb_table *t, const char *option, uint32_t at,
+                             enum sb_column_kind kind)
 {
-    uint32_t at = sb_columns_find(t->own, name, size);
     char title[SB_COLUMN_TITLE];
-    if (at == t->own->count)
-        return no_such_column(t, option, name, size);
     if (sb_column_is_response(&t->own->column[at]))
         return sb_fail(SB_EARG, "%s: data.%s: %s is the label", t->begin.name, option,
                        sb_columns_title(t->own, at, title));
     t->own->column[at].kind = kind;
     return SB_OK;
+}
+
+static sb_status set_role(struct sb_table *t, const char *option, const char *name,
+                          size_t size, enum sb_column_kind kind)
+{
+    uint32_t at = sb_columns_find(t->own, name, size);
+    return at == t->own->count ? no_such_column(t, option, name, size)
+                               : set_role_at(t, option, at, kind);
+}
+
+/* Whether s[n] is A-B, two columns by their numbers, the second not before the first. */
+static bool is_range(const struct sb_table *t, const char *s, size_t n, uint32_t end[2])
+{
+    static const char digits[] = "0123456789";
+    size_t dash = strspn(s, digits), last = dash;
+    if (dash > 0 && dash < n && s[dash] == '-')
+        last += 1 + strspn(s + dash + 1, digits);
+    if (last != n || n < dash + 2)
+        return false;
+    end[0] = sb_columns_find(t->own, s, dash);
+    end[1] = sb_columns_find(t->own, s + dash + 1, n - dash - 1);
+    return end[0] <= end[1] && end[1] < t->own->count;
+}
+
+/* One column, whatever its name is, or all from one to another. */
+static sb_status ignore(struct sb_table *t, const char *s, size_t n)
+{
+    uint32_t end[2];
+    sb_status st = SB_OK;
+    if (sb_columns_find(t->own, s, n) < t->own->count || !is_range(t, s, n, end))
+        return set_role(t, "ignore", s, n, SB_COLUMN_UNUSED);
+    for (uint32_t i = end[0]; i <= end[1] && st == SB_OK; i++)
+        st = set_role_at(t, "ignore", i, SB_COLUMN_UNUSED);
+    return st;
 }
 
 sb_status sb_table_roles(struct sb_table *t)
@@ -54,7 +85,7 @@ sb_status sb_table_roles(struct sb_table *t)
                (list[skip + size - 1] == ' ' || list[skip + size - 1] == '\t'))
             size--;
         if (size > 0)
-            st = set_role(t, "ignore", list + skip, size, SB_COLUMN_UNUSED);
+            st = ignore(t, list + skip, size);
         list += n + (list[n] == ',');
     }
     if (st == SB_OK && group[0])
