@@ -118,6 +118,8 @@ static sb_status open_test(struct sb_eval *a)
     if (st == SB_OK && d->classes > a->model.info.classes)
         st = sb_fail(SB_EARG, "%s: labels of %u classes, the model knows %u", d->path,
                      d->classes, a->model.info.classes);
+    if (st == SB_OK && a->o->test)
+        sb_source_warn_overlap(&a->source, a->env, d, NULL, d->n);
     return st;
 }
 

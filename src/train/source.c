@@ -291,6 +291,7 @@ sb_status sb_source_prepare(struct sb_source *s, const struct sb_env *env,
                                              .normal = &s->normal};
     s->validation = s->train_clean;
     s->validation.seed = c->train.seed;
+    sb_source_warn_overlap(s, env, s->test_clean.data, s->test_index, s->tests);
     if (c->data.augment_validation)
         s->validation.augment = s->augment;
     return SB_OK;

@@ -72,6 +72,13 @@ void sb_source_warn(const struct sb_dataset *d, const struct sb_env *env,
 void sb_source_warn_constant(const struct sb_source *s, const struct sb_env *env);
 void sb_source_warn_rounded(const struct sb_source *s, const struct sb_env *env);
 
+/* Rows index[n] (NULL: the first n) of a test set, read like the training set, that are among
+ * the rows which are trained on, to the log: of tables, if they are too many for chance. Of
+ * sb_source_prepare, and of who has another test set. */
+void sb_source_warn_overlap(const struct sb_source *s, const struct sb_env *env,
+                            const struct sb_dataset *test, const uint32_t *index,
+                            uint32_t n);
+
 /* Of sb_source_prepare: s->weight, from the rows' own weights and, balanced, such that every
  * class of the training part counts the same. */
 sb_status sb_source_weigh(struct sb_source *s, bool balanced);

@@ -79,6 +79,38 @@ silent digit 'whole numbers'
 quick r.iris "$tables/iris.csv"
 silent iris 'whole numbers'
 
+# ---- tested on what was trained on ----
+
+awk 'BEGIN { print "a,b,c,y"
+    for (i = 0; i < 200; i++)
+        printf "%.4f,%.4f,%d,%s\n", sin(i), cos(i * 7), i % 5, (i * 7 % 3 ? "u" : "v") }' >once.csv
+{ cat once.csv && tail -n +2 once.csv && tail -n +2 once.csv; } >thrice.csv
+cp once.csv copy.csv
+words='rows that are tested are trained on, too'
+quick r.once once.csv
+silent once "$words"
+"$sebays" eval r.once >out 2>err || fault "eval: $(cat err)"
+silent eval "$words"
+"$sebays" eval r.once --test once.csv >out 2>err || fault "eval: $(cat err)"
+told eval "warning: .*once.csv: 160 of the 200 $words: .*; test on other rows"
+quick r.copy once.csv --set data.test=copy.csv
+told copy "warning: copy.csv: 200 of the 200 $words"
+quick r.thrice thrice.csv
+told thrice "warning: thrice.csv: 1[0-9][0-9] of the 120 $words: .*; leave copies of rows out of the file, or"
+awk -F, -v OFS=, 'NR > 1 { $3 = NR % 200 } { print }' thrice.csv >grouped.csv
+quick r.grouped grouped.csv --set data.group=c
+silent grouped "$words"
+# Few values: rows are equal by chance. Values that go together: with labels of their own.
+awk 'BEGIN { print "a,b,y"
+    for (i = 0; i < 300; i++) print i % 7 "," i % 4 "," (i * i % 11 > 5 ? "u" : "v") }' >few.csv
+quick r.few few.csv
+silent few "$words"
+awk 'BEGIN { print "a,b,c,d,y"
+    for (i = 0; i < 300; i++) { k = i % 150 < 60 ? i % 20 : i
+        print k "," k * k "," 3 * k "," k % 17 "," (i * i % 11 > 5 ? "u" : "v") } }' >tied.csv
+quick r.tied tied.csv
+silent tied "$words"
+
 # ---- models that say no more than their training part ----
 
 # A rare class whose rows are found among others is of use, if not by accuracy.
