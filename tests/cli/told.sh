@@ -79,6 +79,25 @@ silent digit 'whole numbers'
 quick r.iris "$tables/iris.csv"
 silent iris 'whole numbers'
 
+# ---- numbers of rows ----
+
+for numbers in 'i + 1' '10000000 + 3 * i' '1e8 + i' '900 - i'; do
+    awk "BEGIN { print \"id,a,y\"
+        for (i = 0; i < 120; i++)
+            printf \"%.0f,%.4f,%s\\n\", $numbers, sin(i), (i > 60 ? \"u\" : \"v\") }" >ids.csv
+    quick "r.$numbers" ids.csv
+    told "$numbers" 'warning: ids.csv: column 1 (id) has whole numbers that .* from row to row (.*): a number of the row? .* data.ignore = 1$'
+    quick "r.ignored$numbers" ids.csv --set data.ignore=id
+    silent "$numbers" 'number of the row'
+done
+for numbers in 'i + 0.5' 'i % 119' 'int(i / 2)' '7'; do
+    awk "BEGIN { print \"id,a,y\"
+        for (i = 0; i < 120; i++)
+            printf \"%s,%.4f,%s\\n\", $numbers, sin(i), (i > 60 ? \"u\" : \"v\") }" >ids.csv
+    quick "r.$numbers" ids.csv
+    silent "$numbers" 'number of the row'
+done
+
 # ---- tested on what was trained on ----
 
 awk 'BEGIN { print "a,b,c,y"
@@ -110,6 +129,10 @@ awk 'BEGIN { print "a,b,c,d,y"
         print k "," k * k "," 3 * k "," k % 17 "," (i * i % 11 > 5 ? "u" : "v") } }' >tied.csv
 quick r.tied tied.csv
 silent tied "$words"
+awk 'BEGIN { print "a,b,y"
+    for (i = 0; i < 300; i++) print i % 40 ",1," (i % 40 % 3 ? "u" : "v") }' >one.csv
+quick r.one one.csv
+silent one "$words"
 
 # ---- models that say no more than their training part ----
 
