@@ -13,7 +13,8 @@ enum {
     CATEGORIES_MOST = 1000, /* of one column */
     CLASSES_MOST = 1 << 16,
     GROUPS_MOST = 1 << 28,
-    SHOWN = 64 /* bytes of a text that a message has room for */
+    MANY_LABELS = 10, /* that are dates or have units: fewer may well be classes */
+    SHOWN = 64        /* bytes of a text that a message has room for */
 };
 
 /* ---- roles that are given ---- */
@@ -113,33 +114,41 @@ static sb_status refuse_dates(struct sb_table *t, uint32_t i, const char *text,
 {
     char title[SB_COLUMN_TITLE];
     bool named = t->own->names.count > i && sb_words_at(&t->own->names, i)[0];
+    bool label = t->own->column[i].kind == SB_COLUMN_LABEL;
+    if (t->o->look && label)
+        return SB_OK;
     if (t->o->look)
         return leave_out(&t->own->column[i], "dates");
     char number[16];
     snprintf(number, sizeof number, "%u", i + 1);
+    const char *self = named ? sb_words_at(&t->own->names, i) : number;
     return sb_fail(
         SB_EFORMAT,
         "%s: %s has dates or times, such as %.*s in line %llu; make numbers of "
-        "them (a year, a month, days since some day), or leave the column out "
-        "with data.ignore = %.*s",
+        "them (a year, a month, days since some day), or %s%.*s",
         t->begin.name, sb_columns_title(t->own, i, title), SHOWN, text,
-        (unsigned long long)line, SHOWN, named ? sb_words_at(&t->own->names, i) : number);
+        (unsigned long long)line,
+        label ? "say data.task = classification if they are names of classes"
+              : "leave the column out with data.ignore = ",
+        label ? 0 : SHOWN, self);
 }
 
-/* What people write, and a network cannot read: 1,5 and 12 % and $3.20. */
-static sb_status refuse_marks(struct sb_table *t, uint32_t i, const char *text)
+/* What people write, and a network cannot read: 1,5 and 12 % and $3.20, and 12 mg (unit). */
+static sb_status refuse_marks(struct sb_table *t, uint32_t i, const char *text, bool unit)
 {
     struct sb_column *column = &t->own->column[i];
     bool label = column->kind == SB_COLUMN_LABEL;
     char title[SB_COLUMN_TITLE];
     if (t->o->look)
-        return label ? SB_OK : leave_out(column, "numbers with marks");
+        return label ? SB_OK
+                     : leave_out(column,
+                                 unit ? "numbers with units" : "numbers with marks");
     return sb_fail(SB_EFORMAT,
-                   "%s: %s has numbers with commas, per cent or signs of money, such as "
-                   "%.*s, the first in line %llu; write them with a point and without "
-                   "marks, as in 1234.5, or %s",
-                   t->begin.name, sb_columns_title(t->own, i, title), SHOWN, text,
-                   (unsigned long long)column->odd_line,
+                   "%s: %s has numbers with %s, such as %.*s, the first in line %llu; "
+                   "write them with a point and without %s, as in 1234.5, or %s",
+                   t->begin.name, sb_columns_title(t->own, i, title),
+                   unit ? "a unit" : "commas, per cent or signs of money", SHOWN, text,
+                   (unsigned long long)column->odd_line, unit ? "the unit" : "marks",
                    label ? "say data.task = classification if they are names of classes"
                          : "leave the column out (data.ignore)");
 }
@@ -231,12 +240,15 @@ static sb_status conclude(struct sb_table *t, uint32_t i)
     struct sb_column *column = &t->own->column[i];
     bool category = column->kind == SB_COLUMN_CATEGORY;
     bool label = column->kind == SB_COLUMN_LABEL && t->o->task != SB_TASK_CLASSES;
-    const char *date = category ? sb_texts_dates(&column->words) : NULL;
+    bool read = category || (label && column->words.count >= MANY_LABELS);
+    const char *date = read ? sb_texts_dates(&column->words) : NULL;
     const char *marked = category || label ? sb_texts_marked(&column->words) : NULL;
+    const char *unit = read ? sb_texts_with_unit(&column->words) : NULL;
     sb_status st = date     ? refuse_dates(t, i, date, column->odd_line)
-                   : marked ? refuse_marks(t, i, marked)
+                   : marked ? refuse_marks(t, i, marked, false)
+                   : unit   ? refuse_marks(t, i, unit, true)
                             : SB_OK;
-    if (st == SB_OK && category && !date && !marked &&
+    if (st == SB_OK && category && !date && !marked && !unit &&
         sb_texts_booleans(&column->words)) {
         column->kind = SB_COLUMN_BOOLEAN;
         sb_words_fini(&column->words);
