@@ -118,6 +118,8 @@ static sb_status open_test(struct sb_eval *a)
     if (st == SB_OK && d->classes > a->model.info.classes)
         st = sb_fail(SB_EARG, "%s: labels of %u classes, the model knows %u", d->path,
                      d->classes, a->model.info.classes);
+    if (st == SB_OK && a->o->test)
+        sb_source_warn_overlap(&a->source, a->env, d, NULL, d->n);
     return st;
 }
 
@@ -191,6 +193,11 @@ static sb_status sections_of_outcomes(struct sb_eval *a)
     if (asked)
         return sb_fail(SB_EARG, "%s: %s are for models of classes; this one predicts %s",
                        o->run, asked, a->model.info.target_name[0]);
+    if (o->config->eval.temperature)
+        sb_log_write(a->env->log, SB_LOG_WARN,
+                     "eval.temperature = yes changes nothing: it is of probabilities of "
+                     "classes, and this model predicts %s",
+                     a->model.info.target_name[0]);
     sb_status st = sb_eval_outcomes(a);
     return st == SB_OK ? sb_eval_support(a) : st;
 }

@@ -13,7 +13,8 @@ enum {
     CATEGORIES_MOST = 1000, /* of one column */
     CLASSES_MOST = 1 << 16,
     GROUPS_MOST = 1 << 28,
-    SHOWN = 64 /* bytes of a text that a message has room for */
+    MANY_LABELS = 10, /* that are dates or have units: fewer may well be classes */
+    SHOWN = 64        /* bytes of a text that a message has room for */
 };
 
 /* ---- roles that are given ---- */
@@ -27,18 +28,49 @@ static sb_status no_such_column(const struct sb_table *t, const char *option,
                    sb_columns_wanted(t->own, name, size, wanted));
 }
 
-static sb_status set_role(struct sb_table *t, const char *option, const char *name,
-                          size_t size, enum sb_column_kind kind)
+static sb_status set_role_at(struct sb_table *t, const char *option, uint32_t at,
+                             enum sb_column_kind kind)
 {
-    uint32_t at = sb_columns_find(t->own, name, size);
     char title[SB_COLUMN_TITLE];
-    if (at == t->own->count)
-        return no_such_column(t, option, name, size);
     if (sb_column_is_response(&t->own->column[at]))
         return sb_fail(SB_EARG, "%s: data.%s: %s is the label", t->begin.name, option,
                        sb_columns_title(t->own, at, title));
     t->own->column[at].kind = kind;
     return SB_OK;
+}
+
+static sb_status set_role(struct sb_table *t, const char *option, const char *name,
+                          size_t size, enum sb_column_kind kind)
+{
+    uint32_t at = sb_columns_find(t->own, name, size);
+    return at == t->own->count ? no_such_column(t, option, name, size)
+                               : set_role_at(t, option, at, kind);
+}
+
+/* Whether s[n] is A-B, two columns by their numbers, the second not before the first. */
+static bool is_range(const struct sb_table *t, const char *s, size_t n, uint32_t end[2])
+{
+    static const char digits[] = "0123456789";
+    size_t dash = strspn(s, digits), last = dash;
+    if (dash > 0 && dash < n && s[dash] == '-')
+        last += 1 + strspn(s + dash + 1, digits);
+    if (last != n || n < dash + 2)
+        return false;
+    end[0] = sb_columns_find(t->own, s, dash);
+    end[1] = sb_columns_find(t->own, s + dash + 1, n - dash - 1);
+    return end[0] <= end[1] && end[1] < t->own->count;
+}
+
+/* One column, whatever its name is, or all from one to another. */
+static sb_status ignore(struct sb_table *t, const char *s, size_t n)
+{
+    uint32_t end[2];
+    sb_status st = SB_OK;
+    if (sb_columns_find(t->own, s, n) < t->own->count || !is_range(t, s, n, end))
+        return set_role(t, "ignore", s, n, SB_COLUMN_UNUSED);
+    for (uint32_t i = end[0]; i <= end[1] && st == SB_OK; i++)
+        st = set_role_at(t, "ignore", i, SB_COLUMN_UNUSED);
+    return st;
 }
 
 sb_status sb_table_roles(struct sb_table *t)
@@ -54,7 +86,7 @@ sb_status sb_table_roles(struct sb_table *t)
                (list[skip + size - 1] == ' ' || list[skip + size - 1] == '\t'))
             size--;
         if (size > 0)
-            st = set_role(t, "ignore", list + skip, size, SB_COLUMN_UNUSED);
+            st = ignore(t, list + skip, size);
         list += n + (list[n] == ',');
     }
     if (st == SB_OK && group[0])
@@ -82,33 +114,41 @@ static sb_status refuse_dates(struct sb_table *t, uint32_t i, const char *text,
 {
     char title[SB_COLUMN_TITLE];
     bool named = t->own->names.count > i && sb_words_at(&t->own->names, i)[0];
+    bool label = t->own->column[i].kind == SB_COLUMN_LABEL;
+    if (t->o->look && label)
+        return SB_OK;
     if (t->o->look)
         return leave_out(&t->own->column[i], "dates");
     char number[16];
     snprintf(number, sizeof number, "%u", i + 1);
+    const char *self = named ? sb_words_at(&t->own->names, i) : number;
     return sb_fail(
         SB_EFORMAT,
         "%s: %s has dates or times, such as %.*s in line %llu; make numbers of "
-        "them (a year, a month, days since some day), or leave the column out "
-        "with data.ignore = %.*s",
+        "them (a year, a month, days since some day), or %s%.*s",
         t->begin.name, sb_columns_title(t->own, i, title), SHOWN, text,
-        (unsigned long long)line, SHOWN, named ? sb_words_at(&t->own->names, i) : number);
+        (unsigned long long)line,
+        label ? "say data.task = classification if they are names of classes"
+              : "leave the column out with data.ignore = ",
+        label ? 0 : SHOWN, self);
 }
 
-/* What people write, and a network cannot read: 1,5 and 12 % and $3.20. */
-static sb_status refuse_marks(struct sb_table *t, uint32_t i, const char *text)
+/* What people write, and a network cannot read: 1,5 and 12 % and $3.20, and 12 mg (unit). */
+static sb_status refuse_marks(struct sb_table *t, uint32_t i, const char *text, bool unit)
 {
     struct sb_column *column = &t->own->column[i];
     bool label = column->kind == SB_COLUMN_LABEL;
     char title[SB_COLUMN_TITLE];
     if (t->o->look)
-        return label ? SB_OK : leave_out(column, "numbers with marks");
+        return label ? SB_OK
+                     : leave_out(column,
+                                 unit ? "numbers with units" : "numbers with marks");
     return sb_fail(SB_EFORMAT,
-                   "%s: %s has numbers with commas, per cent or signs of money, such as "
-                   "%.*s, the first in line %llu; write them with a point and without "
-                   "marks, as in 1234.5, or %s",
-                   t->begin.name, sb_columns_title(t->own, i, title), SHOWN, text,
-                   (unsigned long long)column->odd_line,
+                   "%s: %s has numbers with %s, such as %.*s, the first in line %llu; "
+                   "write them with a point and without %s, as in 1234.5, or %s",
+                   t->begin.name, sb_columns_title(t->own, i, title),
+                   unit ? "a unit" : "commas, per cent or signs of money", SHOWN, text,
+                   (unsigned long long)column->odd_line, unit ? "the unit" : "marks",
                    label ? "say data.task = classification if they are names of classes"
                          : "leave the column out (data.ignore)");
 }
@@ -200,12 +240,15 @@ static sb_status conclude(struct sb_table *t, uint32_t i)
     struct sb_column *column = &t->own->column[i];
     bool category = column->kind == SB_COLUMN_CATEGORY;
     bool label = column->kind == SB_COLUMN_LABEL && t->o->task != SB_TASK_CLASSES;
-    const char *date = category ? sb_texts_dates(&column->words) : NULL;
+    bool read = category || (label && column->words.count >= MANY_LABELS);
+    const char *date = read ? sb_texts_dates(&column->words) : NULL;
     const char *marked = category || label ? sb_texts_marked(&column->words) : NULL;
+    const char *unit = read ? sb_texts_with_unit(&column->words) : NULL;
     sb_status st = date     ? refuse_dates(t, i, date, column->odd_line)
-                   : marked ? refuse_marks(t, i, marked)
+                   : marked ? refuse_marks(t, i, marked, false)
+                   : unit   ? refuse_marks(t, i, unit, true)
                             : SB_OK;
-    if (st == SB_OK && category && !date && !marked &&
+    if (st == SB_OK && category && !date && !marked && !unit &&
         sb_texts_booleans(&column->words)) {
         column->kind = SB_COLUMN_BOOLEAN;
         sb_words_fini(&column->words);

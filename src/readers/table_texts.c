@@ -154,6 +154,38 @@ static bool is_number(const char *s, bool *marked)
     return s[behind] == '\0';
 }
 
+/* The letters behind a number, as in 12 mg and 3.5kg; NULL: it is something else. */
+static const char *unit_of(const char *s)
+{
+    enum { LONG = 8 }; /* longer ones are words */
+    bool marked = false;
+    s += *s == '-' || *s == '+';
+    s = pass_digits(s, &marked);
+    if (!s || marked)
+        return NULL;
+    s += *s == ' ';
+    size_t n = 0;
+    while (isalpha((unsigned char)s[n]) || (unsigned char)s[n] >= 0x80)
+        n++;
+    return n > 0 && n <= LONG && s[n] == '\0' ? s : NULL;
+}
+
+const char *sb_texts_with_unit(const struct sb_words *w)
+{
+    enum { FEW = 10 }; /* fewer may well be kinds: 4a, 5a, 6a */
+    const char *one = NULL, *unit = NULL;
+    for (uint32_t k = 0; k < w->count; k++) {
+        const char *text = sb_words_at(w, k), *here = unit_of(text);
+        if (text[0] == '\0')
+            continue;
+        if (!here || (unit && strcmp(unit, here) != 0))
+            return NULL;
+        one = one ? one : text;
+        unit = here;
+    }
+    return w->count >= FEW ? one : NULL;
+}
+
 const char *sb_texts_marked(const struct sb_words *w)
 {
     enum { FEW = 5 }; /* fewer may be classes or steps: 5 %, 10 % */

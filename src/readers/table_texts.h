@@ -18,6 +18,10 @@ const char *sb_texts_dates(const struct sb_words *w);
  * thousands, per cent or a sign of money, and there are more than a few; else NULL. */
 const char *sb_texts_marked(const struct sb_words *w);
 
+/* One of the texts, if all that are not empty are numbers with the same unit behind them, as
+ * 12 mg, and there are more than a few; else NULL. */
+const char *sb_texts_with_unit(const struct sb_words *w);
+
 /* Both words of one pair (true and false, yes and no) are there, and no other, but perhaps in
  * several spellings. */
 bool sb_texts_booleans(const struct sb_words *w);

@@ -17,11 +17,11 @@
 #include "predict/sampling.h"
 #include "tensor/topology.h"
 
-/* A recipe's line has at most 198 bytes (inih): room for a path, or for six numbers of up
- * to 24. */
+/* A path is as long as the system takes them (SB_PATH_BYTES), and so is a list of columns. */
 enum {
     SB_CONFIG_NAME = 64,
-    SB_CONFIG_PATH = 160,
+    SB_CONFIG_COLUMN = 256,
+    SB_CONFIG_PATH = 4096,
     SB_CONFIG_LIST = 6,
     SB_CONFIG_BRANCH = 48
 };
@@ -67,13 +67,13 @@ struct sb_config_data {
     char size[SB_CONFIG_NAME]; /* of image files: HEIGHTxWIDTH, or auto */
     const char *last_dir; /* one more, after those; NULL: none. Not an option, nor ... */
     const char *set_path; /* ... where the set is, whatever its name; NULL: find it */
-    char test[SB_CONFIG_PATH];   /* another set to test on; "": the set's own part, or */
-    double test_share;           /* ... this share of a set that has no parts; 0: none */
-    enum sb_config_task task;    /* classes, or continuous outcomes */
-    char label[SB_CONFIG_PATH];  /* the label column of a table; "": the last */
-    char ignore[SB_CONFIG_PATH]; /* columns of a table that are not used */
-    char group[SB_CONFIG_NAME];  /* the column that says which rows belong together */
-    char weight[SB_CONFIG_NAME]; /* the column that says how much a row counts */
+    char test[SB_CONFIG_PATH];    /* another set to test on; "": the set's own part, or */
+    double test_share;            /* ... this share of a set that has no parts; 0: none */
+    enum sb_config_task task;     /* classes, or continuous outcomes */
+    char label[SB_CONFIG_PATH];   /* the label column of a table; "": the last */
+    char ignore[SB_CONFIG_PATH];  /* columns of a table that are not used */
+    char group[SB_CONFIG_COLUMN]; /* the column that says which rows belong together */
+    char weight[SB_CONFIG_COLUMN]; /* the column that says how much a row counts */
     enum sb_config_header header;
     enum sb_config_missing missing;
     enum sb_config_numeric numeric; /* how numbers of a table are given to the network */

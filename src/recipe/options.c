@@ -92,7 +92,7 @@ static const struct sb_option table[] = {
     TEXT(data.label, SB_OPTION_EMPTY, "",
          "label column of a table: name, or number from 1; empty: the last; targets: a,b"),
     TEXT(data.ignore, SB_OPTION_EMPTY, "",
-         "columns of a table not to use: names or numbers from 1, commas between"),
+         "columns of a table not to use: names, numbers from 1 or 3-7, commas between"),
     TEXT(data.group, SB_OPTION_EMPTY, "",
          "column of a table whose rows of one value stay on one side of every split"),
     TEXT(data.weight, SB_OPTION_EMPTY, "",

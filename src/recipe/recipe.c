@@ -3,8 +3,10 @@
  * inih is handed one line at a time from memory. That is where we know the line's number,
  * see that it is longer than inih's buffer (it would be cut in two and the rest taken for
  * a line of its own) and remove what is in front of a key (an indented line would continue
- * the value above). After the first failure there are no more lines.
+ * the value above). Of a long line inih is told the key, and the value is kept for its
+ * handler. After the first failure there are no more lines.
  */
+#include <ctype.h>
 #include <ini.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -23,6 +25,8 @@ struct reader {
     const char *next, *end;
     int line;                 /* the one inih has, from 1 */
     int given[SB_OPTION_MAX]; /* the line an option was given in; 0: not yet */
+    bool kept;                /* value is what the line at hand says */
+    char value[SB_OPTION_VALUE];
     sb_status st;
 };
 
@@ -67,12 +71,60 @@ static sb_status check_section(struct reader *r, const char *line, size_t n)
     return fail_here(r, SB_EARG, sentence);
 }
 
+static bool is_blank(char c)
+{
+    return isspace((unsigned char)c) != 0;
+}
+
+/* The value of a line as inih would read it: up to a comment, without blanks around it. */
+static void keep_value(struct reader *r, const char *text, size_t n)
+{
+    size_t end = 0;
+    while (end < n && (text[end] != ';' || (end > 0 && !is_blank(text[end - 1]))))
+        end++;
+    while (end > 0 && is_blank(text[end - 1]))
+        end--;
+    for (; end > 0 && is_blank(*text); end--)
+        text++;
+    if (end >= sizeof r->value) {
+        char sentence[96];
+        snprintf(sentence, sizeof sentence, "a value of %zu bytes; at most %zu fit", end,
+                 sizeof r->value - 1);
+        fail_here(r, SB_EFORMAT, sentence);
+        return;
+    }
+    memcpy(r->value, text, end);
+    r->value[end] = '\0';
+    r->kept = true;
+}
+
+/* What inih gets of text[n], a line that it has no room for: *n bytes of it. */
+static void shorten(struct reader *r, const char *text, size_t *n, size_t most)
+{
+    size_t key = 0;
+    while (key < *n && text[key] != '=' && text[key] != ':')
+        key++;
+    if (*text == '#' || *text == ';') {
+        *n = 1;
+    } else if (*text != '[' && key < *n && key < most) {
+        keep_value(r, text + key + 1, *n - key - 1);
+        *n = key + 1;
+    } else {
+        char sentence[96];
+        snprintf(sentence, sizeof sentence,
+                 "a line of %zu bytes; without a key and a value at most %zu fit", *n,
+                 most);
+        fail_here(r, SB_EFORMAT, sentence);
+    }
+}
+
 /* inih's fgets. */
 static char *next_line(char *out, int size, void *context)
 {
     struct reader *r = context;
     if (r->st != SB_OK || r->next == r->end)
         return NULL;
+    r->kept = false;
     size_t left = (size_t)(r->end - r->next);
     const char *newline = memchr(r->next, '\n', left);
     size_t n = newline ? (size_t)(newline - r->next) : left;
@@ -83,15 +135,16 @@ static char *next_line(char *out, int size, void *context)
         text++;
         n--;
     }
-    if (n + 2 > (size_t)size || memchr(text, '\0', n)) {
+    if (memchr(text, '\0', n)) {
         char sentence[96];
-        snprintf(sentence, sizeof sentence,
-                 n + 2 > (size_t)size ? "a line of %zu bytes; at most %d fit"
-                                      : "a line of %zu bytes has a zero byte",
-                 n, size - 2);
+        snprintf(sentence, sizeof sentence, "a line of %zu bytes has a zero byte", n);
         fail_here(r, SB_EFORMAT, sentence);
         return NULL;
     }
+    if (n + 2 > (size_t)size)
+        shorten(r, text, &n, (size_t)size - 2);
+    if (r->st != SB_OK)
+        return NULL;
     if (n > 0 && check_section(r, text, n) != SB_OK)
         return NULL;
     memcpy(out, text, n);
@@ -128,7 +181,8 @@ static sb_status set_option(struct reader *r, const char *section, const char *k
 static int handle(void *context, const char *section, const char *key, const char *value)
 {
     struct reader *r = context;
-    return r->st == SB_OK && set_option(r, section, key, value ? value : "") == SB_OK;
+    const char *said = r->kept ? r->value : value ? value : "";
+    return r->st == SB_OK && set_option(r, section, key, said) == SB_OK;
 }
 
 /* The text of a line, for a sentence. */

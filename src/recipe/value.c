@@ -13,6 +13,7 @@
 
 #include "base/nearest.h"
 #include "base/numeric.h"
+#include "base/text.h"
 #include "data/reader.h"
 #include "recipe/options.h"
 
@@ -118,9 +119,11 @@ void sb_option_expected(const struct sb_option *o, char *out, size_t size)
 
 static sb_status refuse(const struct sb_option *o, const char *text)
 {
+    enum { SHOWN = 512 }; /* so that there is room for what is wanted */
     char expected[256];
     sb_option_expected(o, expected, sizeof expected);
-    return sb_fail(SB_EARG, "%s = %s: want %s", o->name, text, expected);
+    return sb_fail(SB_EARG, "%s = %.*s%s: want %s", o->name, sb_text_cut(text, SHOWN),
+                   text, strlen(text) > SHOWN ? "..." : "", expected);
 }
 
 /* ---- text to value ---- */

@@ -201,11 +201,6 @@ uint32_t sb_compare_members(const struct sb_compare_row *r)
     return r->single ? 1 : r->first->recipe.config.method.members;
 }
 
-static bool same_data(const struct sb_report_run *a, const struct sb_report_run *b)
-{
-    return strcmp(a->recipe.config.data.set, b->recipe.config.data.set) == 0;
-}
-
 /* The row of a run's recipe, a new one if need be. */
 static struct sb_compare_row *row_of(struct sb_compare *c, const struct sb_report_run *r,
                                      bool single)
@@ -255,12 +250,13 @@ static void order_rows(struct sb_compare *c)
     }
 }
 
-/* A table for each data set, in the order of their first rows. */
+/* A table for each data set and task, in the order of their first rows. */
 static void count_tables(struct sb_compare *c)
 {
     for (size_t i = 0; i < c->rows; i++) {
         size_t before = i;
-        while (before > 0 && !same_data(c->row[before - 1].first, c->row[i].first))
+        while (before > 0 &&
+               !sb_compare_same_data(c->row[before - 1].first, c->row[i].first))
             before--;
         c->row[i].table = before > 0 ? c->row[before - 1].table : c->tables++;
     }
@@ -277,7 +273,7 @@ static void find_unlike(struct sb_compare *c, const struct sb_report_run *run,
 {
     for (size_t i = 1; i < runs && !c->unlike[0]; i++)
         for (size_t k = 0; k < i && !c->unlike[0]; k++)
-            if (same_data(&run[k], &run[i]) && !alike(&run[k], &run[i])) {
+            if (sb_compare_same_data(&run[k], &run[i]) && !alike(&run[k], &run[i])) {
                 c->unlike[0] = &run[k];
                 c->unlike[1] = &run[i];
             }

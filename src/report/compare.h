@@ -1,7 +1,8 @@
 /* compare - the paper's table for some runs.
  *
  * A row is a recipe: runs that differ in train.seed only are one row, with mean and sample
- * standard deviation. Runs of one data set are one table. Tables and rows that are the
+ * standard deviation. Runs of one data set are one table, if they were tested on the same
+ * examples for the same answers (compare_sets.c). Tables and rows that are the
  * paper's come first, in its order, then all others in the order of the runs. Where the paper
  * has a row of a single member, the best member of an ensemble (of most accuracy, then least
  * nll) is a row of its own. A figure that one of a row's runs lacks is missing in the row.
@@ -99,6 +100,13 @@ sb_status sb_compare_write(const struct sb_compare *c, enum sb_compare_format fo
 sb_status sb_compare_json(const struct sb_compare *c, json_t **out);
 
 /* ---- between the files of compare ---- */
+
+/* Whether figures of two runs can stand in one table. */
+bool sb_compare_same_data(const struct sb_report_run *a, const struct sb_report_run *b);
+
+/* What the data set of a table is called, with what tells it apart from other tables of that
+ * set. The caller owns *out (sb_free). */
+sb_status sb_compare_title(const struct sb_compare *c, size_t table, char **out);
 
 sb_status sb_compare_csv(const struct sb_compare *c, char **out);
 sb_status sb_compare_tables(const struct sb_compare *c, enum sb_compare_format format,

@@ -347,15 +347,6 @@ static void add_unlike(struct sb_text *to, enum sb_compare_format format,
         sb_text_add(to, "%s%s\n", format == SB_COMPARE_LATEX ? "% " : "", name);
 }
 
-/* The data set of a table. */
-static const char *data_of(const struct sb_compare *c, size_t table)
-{
-    size_t i = 0;
-    while (c->row[i].table != table)
-        i++;
-    return c->row[i].first->recipe.config.data.set;
-}
-
 sb_status sb_compare_tables(const struct sb_compare *c, enum sb_compare_format format,
                             char **out)
 {
@@ -364,9 +355,13 @@ sb_status sb_compare_tables(const struct sb_compare *c, enum sb_compare_format f
     *out = NULL;
     for (size_t n = 0; n < c->tables; n++) {
         struct table t = {.format = format};
+        char *data = NULL;
         sb_status st = fill(&t, c, n);
         if (st == SB_OK)
-            add_table(&to, &t, data_of(c, n));
+            st = sb_compare_title(c, n, &data);
+        if (st == SB_OK)
+            add_table(&to, &t, data);
+        sb_free(data);
         for (int k = 0; k < COLUMNS; k++)
             shown[k] = shown[k] || t.shown[k];
         sb_free(t.cell);

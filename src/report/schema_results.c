@@ -212,7 +212,10 @@ static fields other_test = {TEXT("path"), NEED("n"), NEED_OBJECT("ensemble", sco
 static fields other_fields = {TEXT("sampling"), OBJECT("test", other_test), END};
 ITEM(one_other, other_fields);
 
+static fields data = {TEXT("test"), NUMBER("tests"), END};
+
 static fields results = {TEXT("task"),
+                         OBJECT("data", data),
                          NEED_TEXT("method", NAME),
                          NEED_TEXT("arch", NAME),
                          NEED("density"),

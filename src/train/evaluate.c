@@ -2,7 +2,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/log.h"
 #include "base/mem.h"
 #include "data/columns.h"
 #include "figures/conformal.h"
@@ -74,12 +73,10 @@ sb_status sb_trainer_model(const struct sb_trainer *t, const struct sb_trained *
     return st;
 }
 
-/* All members' figures, and the ensemble's; the latter's mean probability, unless NULL,
- * goes to mean [n][classes]. member may be NULL. */
+/* The ensemble's figures, and its mean probability to mean [n][classes]; both may be NULL. */
 static sb_status judge(const struct sb_trainer *t, const struct sb_model *model,
                        const struct sb_job *job, struct sb_sampling s,
-                       struct sb_figures *member, struct sb_figures *ensemble,
-                       float *mean)
+                       struct sb_figures *ensemble, float *mean)
 {
     uint32_t members = model->members;
     size_t n = (size_t)job->n * sb_model_prediction_size(&model->info);
@@ -87,8 +84,6 @@ static sb_status judge(const struct sb_trainer *t, const struct sb_model *model,
     sb_status st = sb_judging_init(&j, t, model, job);
     if (st == SB_OK)
         st = sb_judging_run(&j, job, s);
-    for (uint32_t m = 0; m < members && st == SB_OK && member; m++)
-        st = sb_judging_figures(&j, m, 1, &member[m]);
     if (st == SB_OK && ensemble)
         st = sb_judging_figures(&j, 0, members, ensemble);
     for (size_t i = 0; st == SB_OK && mean && i < n; i++) {
@@ -111,8 +106,7 @@ static sb_status judge_now(struct sb_trainer *t, const struct sb_job *job,
     if (st == SB_OK)
         st = sb_trainer_model(t, &t->now, 1, &model);
     if (st == SB_OK)
-        st = judge(t, &model, job, (struct sb_sampling){SB_SAMPLE_MEAN, 1}, NULL, out,
-                   mean);
+        st = judge(t, &model, job, (struct sb_sampling){SB_SAMPLE_MEAN, 1}, out, mean);
     sb_model_fini(&model);
     return st;
 }
@@ -194,6 +188,24 @@ sb_status sb_trainer_calibrate(struct sb_trainer *t)
 
 /* ---- the test set -------------------------------------------------------------------- */
 
+/* All members and the ensemble, and what is to be said of it. */
+static sb_status judge_test(const struct sb_trainer *t, const struct sb_model *model,
+                            const struct sb_job *job, struct sb_run_result *out)
+{
+    struct sb_judging j;
+    sb_status st = sb_judging_init(&j, t, model, job);
+    if (st == SB_OK)
+        st = sb_judging_run(&j, job, sb_config_sampling(&t->config->eval));
+    for (uint32_t m = 0; m < model->members && st == SB_OK; m++)
+        st = sb_judging_figures(&j, m, 1, &out->member[m]);
+    if (st == SB_OK)
+        st = sb_judging_figures(&j, 0, model->members, &out->ensemble);
+    if (st == SB_OK)
+        st = sb_judging_warn(&j, &out->ensemble);
+    sb_judging_fini(&j);
+    return st;
+}
+
 static sb_status test_members(struct sb_trainer *t, struct sb_run_result *out)
 {
     struct sb_job job = {.source = &t->source.test_clean,
@@ -212,8 +224,7 @@ static sb_status test_members(struct sb_trainer *t, struct sb_run_result *out)
     for (uint32_t i = 0; st == SB_OK && i < out->members; i++)
         out->member[i] = none;
     if (st == SB_OK && job.n > 0)
-        st = judge(t, &model, &job, sb_config_sampling(&t->config->eval), out->member,
-                   &out->ensemble, NULL);
+        st = judge_test(t, &model, &job, out);
     sb_model_fini(&model);
     return st;
 }
@@ -255,80 +266,8 @@ static sb_status fill_costs(const struct sb_trainer *t, struct sb_run_result *ou
     return sb_trainer_dense_run(t, &out->dense_run_flops);
 }
 
-/* The class that most training examples have: what its share of the test part is. */
-static double usual_share(const struct sb_trainer *t)
-{
-    const struct sb_source *s = &t->source;
-    const struct sb_dataset *d = s->test_clean.data;
-    uint64_t hits = 0, *count = sb_calloc(s->train.classes, sizeof *count);
-    uint32_t usual = 0;
-    for (uint32_t i = 0; count && i < s->part.train_count; i++) {
-        uint32_t k = s->train.labels[s->part.train[i]];
-        count[k]++;
-        usual = count[k] > count[usual] ? k : usual;
-    }
-    for (uint32_t i = 0; i < s->tests; i++)
-        hits += d->labels[s->test_index ? s->test_index[i] : i] == usual;
-    sb_free(count);
-    return (double)hits / s->tests;
-}
-
-/* The rmse of always saying the mean of the training part, as figures have it: the mean over
- * targets. */
-static double mean_rmse(const struct sb_trainer *t)
-{
-    const struct sb_source *s = &t->source;
-    const struct sb_dataset *d = s->test_clean.data;
-    double all = 0.0;
-    for (uint32_t k = 0; k < d->target_count; k++) {
-        double sum = 0.0;
-        for (uint32_t i = 0; i < s->tests; i++) {
-            size_t at = s->test_index ? s->test_index[i] : i;
-            double miss =
-                (double)d->targets[at * d->target_count + k] - (double)s->scale.mean[k];
-            sum += miss * miss;
-        }
-        all += sqrt(sum / s->tests);
-    }
-    return all / d->target_count;
-}
-
-static void warn_if_useless_outcomes(const struct sb_trainer *t,
-                                     const struct sb_run_result *r)
-{
-    double rmse = r->ensemble.value[SB_OUTCOMES_RMSE], usual = mean_rmse(t);
-    if (rmse >= usual)
-        sb_log_write(
-            t->env->log, SB_LOG_WARN,
-            "the ensemble's rmse on the test part is %.4g; always saying the mean "
-            "of the training part has %.4g: it has learned nothing of use",
-            rmse, usual);
-}
-
-/* A model that has learned nothing looks like one that has: 0.9 of a class is 0.9. */
-static void warn_if_useless_classes(const struct sb_trainer *t,
-                                    const struct sb_run_result *r)
-{
-    double usual = usual_share(t), accuracy = r->ensemble.value[SB_CLASSES_ACC];
-    if (accuracy <= usual && accuracy < 1)
-        sb_log_write(t->env->log, SB_LOG_WARN,
-                     "the ensemble is right in %.4f of the test part; always saying the "
-                     "most frequent class of the training part is right in %.4f: it has "
-                     "learned nothing of use%s",
-                     accuracy, usual,
-                     t->config->train.class_weights == SB_CONFIG_UNWEIGHTED
-                         ? " by that measure (for rare classes see train.class_weights)"
-                         : "");
-}
-
 sb_status sb_trainer_test(struct sb_trainer *t, struct sb_run_result *out)
 {
-    enum { TELLING = 20 }; /* fewer rows are better or worse than a guess by chance */
     sb_status st = test_members(t, out);
-    bool telling = st == SB_OK && t->source.tests >= TELLING;
-    if (telling && t->source.train.targets)
-        warn_if_useless_outcomes(t, out);
-    else if (telling)
-        warn_if_useless_classes(t, out);
     return st == SB_OK ? fill_costs(t, out) : st;
 }

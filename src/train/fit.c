@@ -1,7 +1,7 @@
 /* fit - a recipe meets its data: what follows from it is chosen, and paths are settled.
  *
  * recipe.ini is read again from wherever somebody stands: relative paths become absolute
- * there, if they fit a line of a recipe. Links are not followed: what a set is called is
+ * there, if they fit. Links are not followed: what a set is called is
  * part of the recipe (SB_OPTION_PLACE), and stays.
  */
 #include <stdio.h>
@@ -141,8 +141,31 @@ static void say_unused(const struct sb_trainer *t)
                      t->method->name, names);
 }
 
+/* Somebody said so: left to the data it may be anything. */
+static bool is_given(const struct sb_recipe *r, const char *name)
+{
+    const struct sb_option *o;
+    return sb_option_find(name, &o) == SB_OK && r->given[o - sb_option_at(0)];
+}
+
+static void say_for_classes(const struct sb_trainer *t)
+{
+    bool choose = t->config->train.choose == SB_CONFIG_BY_ACCURACY &&
+                  is_given(&t->recipe, "train.choose");
+    bool temperature = t->config->eval.temperature;
+    if (!t->options->resume && t->source.train.targets && (choose || temperature))
+        sb_log_write(t->env->log, SB_LOG_WARN,
+                     "%s%s%s: only of classes; %s has continuous targets, where %s "
+                     "nothing (the epoch is chosen by nll)",
+                     choose ? "train.choose = accuracy" : "",
+                     choose && temperature ? " and " : "",
+                     temperature ? "eval.temperature = yes" : "", t->source.train.path,
+                     choose && temperature ? "they change" : "it changes");
+}
+
 void sb_trainer_warn(const struct sb_trainer *t)
 {
     say_estimator(t);
     say_unused(t);
+    say_for_classes(t);
 }

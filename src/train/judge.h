@@ -54,4 +54,8 @@ struct sb_mixture sb_judging_mixture(const struct sb_judging *j, uint32_t first,
 sb_status sb_judging_figures(const struct sb_judging *j, uint32_t first, uint32_t count,
                              struct sb_figures *out);
 
+/* A warning where the ensemble, judged on the test part, says no more than the training part
+ * does without it (useless.c). SB_ENOMEM. */
+sb_status sb_judging_warn(const struct sb_judging *j, const struct sb_figures *ensemble);
+
 #endif

@@ -155,7 +155,10 @@ static sb_status open_sets(struct sb_source *s, const struct sb_env *env,
 static void tell_task(const struct sb_dataset *d, const struct sb_env *env,
                       const struct sb_config *c)
 {
-    if (d->targets && c->data.task == SB_CONFIG_TASK_AUTO)
+    if (c->data.task != SB_CONFIG_TASK_AUTO)
+        return;
+    sb_source_tell_whole(d, env);
+    if (d->targets)
         sb_log_write(env->log, SB_LOG_INFO,
                      "%s: %s%s %s continuous, so this is regression; if the numbers are "
                      "classes, say data.task = classification",
@@ -238,6 +241,8 @@ sb_status sb_source_begin(struct sb_source *s, const struct sb_env *env,
 {
     *s = (struct sb_source){0};
     sb_status st = open_sets(s, env, c);
+    if (st == SB_OK)
+        st = sb_source_check_classes(&s->train, env);
     if (st == SB_OK) {
         sb_source_warn(&s->train, env, c->data.header == SB_CONFIG_HEADER_AUTO);
         tell_task(&s->train, env, c);
@@ -286,6 +291,7 @@ sb_status sb_source_prepare(struct sb_source *s, const struct sb_env *env,
                                              .normal = &s->normal};
     s->validation = s->train_clean;
     s->validation.seed = c->train.seed;
+    sb_source_warn_overlap(s, env, s->test_clean.data, s->test_index, s->tests);
     if (c->data.augment_validation)
         s->validation.augment = s->augment;
     return SB_OK;

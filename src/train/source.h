@@ -61,11 +61,23 @@ sb_status sb_source_split(struct sb_source *s, const struct sb_config *c,
 sb_status sb_source_encode(struct sb_source *s, const struct sb_env *env,
                            const struct sb_config *c);
 
+/* Of sb_source_begin: SB_EFORMAT unless two classes have examples; those without, and whole
+ * numbers that are taken for very many classes, to the log. */
+sb_status sb_source_check_classes(const struct sb_dataset *d, const struct sb_env *env);
+void sb_source_tell_whole(const struct sb_dataset *d, const struct sb_env *env);
+
 /* Of sb_source_begin and sb_source_prepare: what is odd about a table, to the log. */
 void sb_source_warn(const struct sb_dataset *d, const struct sb_env *env,
                     bool header_guessed);
 void sb_source_warn_constant(const struct sb_source *s, const struct sb_env *env);
 void sb_source_warn_rounded(const struct sb_source *s, const struct sb_env *env);
+
+/* Rows index[n] (NULL: the first n) of a test set, read like the training set, that are among
+ * the rows which are trained on, to the log: of tables, if they are too many for chance. Of
+ * sb_source_prepare, and of who has another test set. */
+void sb_source_warn_overlap(const struct sb_source *s, const struct sb_env *env,
+                            const struct sb_dataset *test, const uint32_t *index,
+                            uint32_t n);
 
 /* Of sb_source_prepare: s->weight, from the rows' own weights and, balanced, such that every
  * class of the training part counts the same. */

@@ -2,6 +2,7 @@
  * are something else than they seem, or nothing at all, and classes that cannot be learned.
  * A kind of oddity is one line, however many columns have it. */
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -62,6 +63,46 @@ static void warn_of_names(const struct sb_dataset *d, const struct sb_env *env)
                          "data.ignore = %u; predict --keep writes it beside predictions",
                          d->path, sb_columns_title(d->columns, i, title),
                          d->columns->column[i].words.count, d->n, i + 1);
+}
+
+/* Whole numbers that rise, or fall, with every row: where it stands in the file. Beyond 2^24
+ * floats are further apart than such numbers. */
+static bool counts_rows(const struct sb_dataset *d, const struct sb_column *c)
+{
+    enum { FEW_ROWS = 50 };
+    const float *x = d->values + c->input, *last = x + (size_t)(d->n - 1) * d->channels;
+    bool rises = *last > *x;
+    if (c->kind != SB_COLUMN_NUMBER || d->n < FEW_ROWS || !(fabsf(*last - *x) > 0))
+        return false;
+    for (uint32_t i = 0; i < d->n; i++, x += d->channels) {
+        float step = i == 0  ? 1
+                     : rises ? *x - x[-(ptrdiff_t)d->channels]
+                             : x[-(ptrdiff_t)d->channels] - *x;
+        if (*x != floorf(*x) || !(step > 0 || (step == 0 && fabsf(*x) >= 0x1p24F)))
+            return false;
+    }
+    return true;
+}
+
+static void warn_of_counts(const struct sb_dataset *d, const struct sb_env *env)
+{
+    char title[SB_COLUMN_TITLE];
+    for (uint32_t i = 0; i < d->columns->count; i++) {
+        const struct sb_column *c = &d->columns->column[i];
+        if (!counts_rows(d, c))
+            continue;
+        float first = d->values[c->input], second = d->values[c->input + d->channels];
+        sb_log_write(
+            env->log, SB_LOG_WARN,
+            "%s: %s has whole numbers that %s from row to row (%.9g, %.9g, ...): "
+            "a number of the row? Where rows are in an order that the label "
+            "follows it says the answer, and nothing of new rows; leave it out "
+            "with data.ignore = %u",
+            d->path, sb_columns_title(d->columns, i, title),
+            d->values[c->input + (size_t)(d->n - 1) * d->channels] > first ? "rise"
+                                                                           : "fall",
+            (double)first, (double)second, i + 1);
+    }
 }
 
 /* ---- classes ---- */
@@ -145,6 +186,7 @@ void sb_source_warn(const struct sb_dataset *d, const struct sb_env *env,
     if (d->columns) {
         warn_of_odd(d, env);
         warn_of_names(d, env);
+        warn_of_counts(d, env);
     }
     if (d->labels && sb_dataset_tabular(d))
         warn_of_single(d, env);

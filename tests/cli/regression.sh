@@ -181,4 +181,17 @@ lacks=$(head -n 1 table.csv | cut -d, -f3)
 says "sebays train: unused.csv: there is no column $lacks, which four.csv has; columns are found by their names, in any order" \
     "$sebays" train four.csv --set data.ignore=1 --set data.test=unused.csv --out five
 
+# What is of classes is not passed over in silence.
+for given in train.choose=accuracy eval.temperature=yes; do
+    "$sebays" train table.csv --label y --set data.ignore=id,z --set model.arch=mlp-8 \
+        --set method.name=dnn --set method.explore_epochs=2 --set method.exploit_epochs=2 \
+        --set $given --quiet --out "of-${given%=*}" >out 2>err || fault "$given: $(cat err)"
+    grep -q "${given%=*} = ${given#*=}: only of classes; .*table.csv has continuous targets, where it changes nothing" err ||
+        fault "$given: $(cat err)"
+done
+"$sebays" eval of-eval.temperature --quiet >out 2>err || fault "temperature: $(cat err)"
+grep -q 'eval.temperature = yes changes nothing: it is of probabilities of classes, and this model predicts y' err ||
+    fault "temperature: $(cat err)"
+"$sebays" eval of-train.choose --quiet >out 2>err || fault "choose: $(cat err)"
+grep -q 'changes nothing' err && fault "choose: $(cat err)"
 exit $failed

@@ -101,6 +101,16 @@ awk -F, 'BEGIN { print "id,patient,a,b,c,d,colour,on,when,kind" }
           ",2024-01-" 10 + NR % 20 "," $5 }' iris.csv >real.csv
 recipe dates 'set = real.csv' 'split = stratified' 'ignore = id, patient'
 refused dates 'real.csv: column 9 (when) has dates or times, such as 2024-01-11 in line 2; make numbers of them (a year, a month, days since some day), or leave the column out with data.ignore = when'
+recipe range 'set = real.csv' 'split = stratified' 'ignore = 1-2, 8 , 9-9'
+learns range 85
+"$sebays" data info real.csv --json --ignore 1-2,8,9-9 >out 2>err || fault "info: $(cat err)"
+[ "$(grep -c '"kind": "not used"' out)" = 4 ] || fault "range: $(cat out)"
+for bad in 9-8 0-2 2- -3 2-11 1-2-3; do
+    recipe bad_range 'set = real.csv' "ignore = $bad"
+    refused bad_range "real.csv: data.ignore: there is no column $bad; want a name of its first row or a number from 1 to 10"
+done
+recipe bad_range 'set = real.csv' 'ignore = 1-10'
+refused bad_range 'real.csv: data.ignore: column 10 (kind) is the label'
 recipe strict 'set = real.csv' 'split = stratified' 'ignore = id,patient,when' 'missing = error'
 refused strict 'real.csv: line 8, column 3 (a): the value is missing; fill it in or leave the row out, or train with data.missing = impute'
 for how in standard quantile pieces; do
@@ -159,6 +169,22 @@ learns by_name 85
 
 recipe all_tested 'set = iris.csv' 'test_share = 0.999'
 refused all_tested 'iris.csv has 150 examples, of which data.test_share = 0.999 leaves none to train on; say a smaller one'
+
+# Paths and lists are as long as the system's, in recipes and beside them.
+long=$(awk 'BEGIN { while (n++ < 20) printf "a-directory-whose-name-is-long-%d/", n }')
+mkdir -p "$long"
+awk 'BEGIN { while (n++ < 70) printf "a_column_with_a_name_%d,", n; print "kind" }' >"$long/wide.csv"
+awk -F, '{ for (n = 0; n < 17; n++) printf "%s,%s,%s,%s,", $1, $2, $3, $4; print $1 "," $3 "," $5 }' \
+    iris.csv >>"$long/wide.csv"
+recipe long "set = $PWD/${long}wide.csv" \
+    "ignore = $(awk 'BEGIN { while (n++ < 50) printf "a_column_with_a_name_%d,", n }')"
+learns long 85
+"$sebays" train "${long}wide.csv" --out long.2 --quiet >out 2>err || fault "long: $(cat err)"
+[ -s err ] && fault "long: $(cat err)"
+for run in long long.2; do
+    (cd / && "$sebays" eval "$work/$run" --quiet >"$work/out" 2>"$work/err") ||
+        fault "$run: $(cat err)"
+done
 
 # Images and tables are not the same.
 "$sebays" train iris.csv --set model.arch=lenet --out lenet >out 2>err && fault 'lenet on a table: it trained'

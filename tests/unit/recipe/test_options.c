@@ -237,27 +237,6 @@ static void bad_recipes_are_refused(void **state)
                         "cannot read no/such.ini: No such file or directory");
 }
 
-static void long_lines_are_refused_not_cut(void **state)
-{
-    (void)state;
-    struct sb_recipe r;
-    char text[400], want[80];
-    for (size_t n = 150; n < 300; n++) {
-        memset(text, 'x', sizeof text);
-        memcpy(text, "[data]\n#", 8);
-        memcpy(text + 7 + n, "\n[train]\nbatch = 7", 19);
-        bool fits = n <= 198;
-        assert_int_equal(parse(&r, text), fits ? SB_OK : SB_EFORMAT);
-        if (fits) {
-            assert_int_equal(r.config.train.batch, 7);
-        } else {
-            snprintf(want, sizeof want, "r.ini:2: a line of %zu bytes; at most 198 fit",
-                     n);
-            assert_string_equal(sb_message(), want);
-        }
-    }
-}
-
 static void indented_keys_do_not_continue_values(void **state)
 {
     (void)state;
@@ -399,7 +378,7 @@ static void a_written_recipe_reads_back(void **state)
     sb_free(text);
 }
 
-/* Whatever a value is, its line fits inih's buffer. */
+/* Whatever a value is, its line is read again. */
 static void the_longest_values_read_back(void **state)
 {
     (void)state;
@@ -480,7 +459,6 @@ int main(void)
         cmocka_unit_test(texts_are_utf8),
         cmocka_unit_test(a_decimal_comma_does_not_matter),
         cmocka_unit_test(bad_recipes_are_refused),
-        cmocka_unit_test(long_lines_are_refused_not_cut),
         cmocka_unit_test(indented_keys_do_not_continue_values),
         cmocka_unit_test(cross_checks),
         cmocka_unit_test(cross_checks_of_milestones),

@@ -87,6 +87,62 @@ static void runs_that_were_not_evaluated_alike_are_named(void **state)
         sb_report_run_fini(&run[i]);
 }
 
+#define TASK(task, test, tests)                                                          \
+    RUNS_RESULTS(0.8, 0.7, 0.04, 100,                                                    \
+                 ", \"task\": \"" task "\", \"data\": {\"test\": \"" test                \
+                 "\", \"tests\": " #tests "}")
+
+/* Runs of one file, the first of them twice, as compare sees their data. */
+static void told_apart(const char *const results[2], const char *label, const char *group,
+                       const char *const heading[2])
+{
+    struct sb_report_run run[3];
+    struct sb_compare c;
+    char *text;
+    run[0] = runs_make("a", "d.csv", "lenet", "dnn", 1, 0, results[0]);
+    run[1] = runs_make("b", "d.csv", "lenet", "bnn", 1, 0, results[0]);
+    run[2] = runs_make("c", "d.csv", "lenet", "sebays", 3, 0.8, results[1]);
+    snprintf(run[2].recipe.config.data.label, SB_CONFIG_NAME, "%s", label);
+    snprintf(run[2].recipe.config.data.group, SB_CONFIG_NAME, "%s", group);
+    assert_int_equal(sb_compare_init(&c, run, 3), SB_OK);
+    assert_int_equal(c.tables, heading[0] ? 2 : 1);
+    assert_true(c.row[0].best[SB_FIGURE_NLL]);
+    assert_int_equal(c.row[2].best[SB_FIGURE_NLL], !heading[0]); /* alone in its table */
+    const enum sb_compare_format all[] = {SB_COMPARE_TEXT, SB_COMPARE_CSV,
+                                          SB_COMPARE_JSON};
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(sb_compare_write(&c, all[i], &text), SB_OK);
+        assert_non_null(strstr(text, heading[0] ? heading[0] : "d.csv"));
+        assert_non_null(strstr(text, heading[0] ? heading[1] : "d.csv"));
+        sb_free(text);
+    }
+    sb_compare_fini(&c);
+    for (int i = 0; i < 3; i++)
+        sb_report_run_fini(&run[i]);
+}
+
+/* One file can be several tasks: whose figures are better, nobody can say. */
+static void runs_of_other_labels_and_tests_stand_apart(void **state)
+{
+    (void)state;
+    const char *const same[] = {TASK("classification", "ab", 9),
+                                TASK("classification", "ab", 9)};
+    const char *const other[] = {same[0], TASK("classification", "cd", 9)};
+    const char *const task[] = {same[0], TASK("regression", "ab", 9)};
+    const char *const tests[] = {same[0], TASK("classification", "ab", 8)};
+    told_apart(same, "", "", (const char *[2]){0});
+    told_apart(same, "y", "", (const char *[2]){0}); /* the last column, by its name */
+    told_apart(other, "", "", (const char *[2]){0}); /* other columns are left out */
+    told_apart(other, "y", "",
+               (const char *[]){"d.csv, label in the last column", "d.csv, label y"});
+    told_apart(task, "", "",
+               (const char *[]){"d.csv, classification", "d.csv, regression"});
+    told_apart(same, "", "ward",
+               (const char *[]){"d.csv, rows each apart", "d.csv, rows apart by ward"});
+    told_apart(tests, "", "",
+               (const char *[]){"d.csv, 9 test examples", "d.csv, 8 test examples"});
+}
+
 /* Of drawn scales, noise of activations is the draw, whatever older results call it. */
 static void noise_of_scales_is_a_draw(void **state)
 {
@@ -154,6 +210,7 @@ int main(void)
         cmocka_unit_test(runs_that_were_not_evaluated_alike_are_named),
         cmocka_unit_test(noise_of_scales_is_a_draw),
         cmocka_unit_test(other_networks_are_not_the_papers),
+        cmocka_unit_test(runs_of_other_labels_and_tests_stand_apart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
