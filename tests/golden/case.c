@@ -159,6 +159,8 @@ bool golden_number(struct golden_case *c, const char *key, double min, double ma
     if (!text)
         return false;
     char *end;
+    bool said = strcmp(text, "True") == 0 || strcmp(text, "False") == 0; /* by Python */
+    text = said ? *text == 'T' ? "1" : "0" : text;
     *out = strtod(text, &end);
     if (end == text || *end != '\0' || !(*out >= min && *out <= max)) {
         golden_fail(c, "metadata \"%s\" is \"%s\", want a number from %g to %g", key,
@@ -166,6 +168,26 @@ bool golden_number(struct golden_case *c, const char *key, double min, double ma
         return false;
     }
     return true;
+}
+
+bool golden_number_or(struct golden_case *c, const char *key, double min, double max,
+                      double otherwise, double *out)
+{
+    *out = otherwise;
+    return !sb_st_meta(&c->file, key) || golden_number(c, key, min, max, out);
+}
+
+bool golden_criterion(struct golden_case *c, enum sb_criterion *out)
+{
+    const char *text = sb_st_meta(&c->file, "criterion");
+    *out = SB_PRUNE_SNR;
+    if (!text || strcmp(text, "snr") == 0)
+        return true;
+    *out = SB_PRUNE_MAGNITUDE;
+    if (strcmp(text, "magnitude") == 0 || strcmp(text, "|mu|") == 0)
+        return true;
+    golden_fail(c, "metadata \"criterion\" is \"%s\", want snr, magnitude or |mu|", text);
+    return false;
 }
 
 /* ---- outputs ---- */

@@ -18,6 +18,7 @@
 
 #include "base/env.h"
 #include "model/safetensors.h"
+#include "tensor/topology.h"
 
 /* Float32 against float64: above these it is not rounding. */
 #define GOLDEN_TOL_LAYER   1e-5
@@ -77,10 +78,17 @@ int32_t *golden_i32(struct golden_case *c, const char *name, size_t count);
 /* A 0/1 input as bytes. */
 uint8_t *golden_mask(struct golden_case *c, const char *name, size_t count);
 
-/* Metadata: a text, or a number from min to max. */
+/* Metadata: a text, or a number from min to max; True and False are 1 and 0. */
 const char *golden_text(struct golden_case *c, const char *key);
 bool golden_number(struct golden_case *c, const char *key, double min, double max,
                    double *out);
+
+/* The same, or another number where the case does not say it. */
+bool golden_number_or(struct golden_case *c, const char *key, double min, double max,
+                      double otherwise, double *out);
+
+/* Metadata: what weights are ranked by; snr where the case does not say it. */
+bool golden_criterion(struct golden_case *c, enum sb_criterion *out);
 
 /* Compare with out.<name>, which must exist and have count elements. */
 void golden_check_f32(struct golden_case *c, const char *name, const float *have,

@@ -107,16 +107,16 @@ static bool plan_net(struct net_case *k, const struct sb_arch_shape *shape)
     struct sb_arch a;
     bool ok = golden_ok(c, sb_form_build(&k->form, shape, SB_FORM_TRAINED, &a));
     k->gauss = ok && has_rho(c, &a);
-    double group = 0;
-    ok = ok &&
-         (!sb_st_meta(&c->file, "group") || golden_number(c, "group", 16, 1e6, &group));
+    const char *estimator = sb_st_meta(&c->file, "estimator");
+    double usual = estimator && strcmp(estimator, "weights") == 0 ? 16 : 0, group;
+    ok = ok && golden_number_or(c, "group", 16, 1e6, usual, &group);
     struct sb_net_options o = {
         .made = &a,
         .lanes = c->env->kernels->lanes,
         .max_batch = sb_form_rows(&k->form, k->examples),
         .threads = c->env->threads,
         .gauss = k->gauss,
-        .group = (uint32_t)group,
+        .group = ok ? (uint32_t)group : 0,
         .active = ok ? count_active(c, &a) : NULL,
     };
     ok = o.active && golden_ok(c, sb_net_init(&k->net, &o));
@@ -137,8 +137,13 @@ static bool read_likelihood(struct golden_case *c, enum sb_likelihood_kind *kind
     *kind = SB_LIKELIHOOD_CATEGORICAL;
     if (!task || strcmp(task, "regression") != 0)
         return golden_number(c, "classes", 2, 1e6, outputs);
-    *kind = noise && strcmp(noise, "shared") == 0 ? SB_LIKELIHOOD_GAUSS_SHARED
-                                                  : SB_LIKELIHOOD_GAUSS_PER_EXAMPLE;
+    bool shared = noise && strcmp(noise, "shared") == 0;
+    *kind = shared ? SB_LIKELIHOOD_GAUSS_SHARED : SB_LIKELIHOOD_GAUSS_PER_EXAMPLE;
+    if (!shared && (!noise || strcmp(noise, "per-example") != 0)) {
+        golden_fail(c, "metadata \"noise\" is \"%s\", want shared or per-example",
+                    noise ? noise : "");
+        return false;
+    }
     if (!golden_number(c, "targets", 1, 1e6, outputs))
         return false;
     *outputs *= sb_likelihood_row(*kind)->outputs;

@@ -64,15 +64,15 @@ static void check_mask(struct net_case *k, uint32_t i)
     float *full = golden_alloc(k->c, n, sizeof *full);
     int32_t *mask = golden_alloc(k->c, n, sizeof *mask);
     char s[128];
-    if (!one || !full || !mask)
+    join(s, "", k->net.arch.node[k->net.weight_node[i]].name, "mask");
+    if (!one || !full || !mask || (w->dense && !golden_wants(k->c, s)))
         return;
     for (uint32_t j = 0; j < w->nnz; j++)
         one[j] = 1.0f;
     scatter(w, one, full);
     for (size_t j = 0; j < n; j++)
         mask[j] = full[j] != 0.0f;
-    golden_check_i32(
-        k->c, join(s, "", k->net.arch.node[k->net.weight_node[i]].name, "mask"), mask, n);
+    golden_check_i32(k->c, s, mask, n);
 }
 
 static void check_state(struct net_case *k)
@@ -165,43 +165,75 @@ struct trace {
     enum sb_criterion criterion;
 };
 
-/* What not every case says: none of these, where it does not. */
-static bool read_trace_options(struct golden_case *c, struct trace *t)
+/* What not every case says; scales move at the share of lr_mu that their form has. */
+static bool read_trace_options(struct net_case *k, struct trace *t)
 {
-    const char *criterion = sb_st_meta(&c->file, "criterion");
-    if (criterion && strcmp(criterion, "magnitude") == 0)
-        t->criterion = SB_PRUNE_MAGNITUDE;
-    return (!sb_st_meta(&c->file, "nesterov") ||
-            golden_number(c, "nesterov", 0, 1, &t->nesterov)) &&
-           (!sb_st_meta(&c->file, "grow_batches") ||
-            golden_number(c, "grow_batches", 1, 1e6, &t->grow_batches)) &&
-           (!sb_st_meta(&c->file, "lr_scale") ||
-            golden_number(c, "lr_scale", 0, 1e3, &t->lr_scale)) &&
-           (!sb_st_meta(&c->file, "step_on_update") ||
-            golden_number(c, "step_on_update", 0, 1, &t->step_on_update));
+    struct golden_case *c = k->c;
+    double share = k->form.kind == SB_FORM_RANK_1 ? 1.0 : 0.5;
+    return golden_criterion(c, &t->criterion) &&
+           golden_number_or(c, "nesterov", 0, 1, 0, &t->nesterov) &&
+           golden_number_or(c, "grow_batches", 1, 1e6, 1, &t->grow_batches) &&
+           golden_number_or(c, "lr_scale", 0, 1e3, share * t->lr_mu, &t->lr_scale) &&
+           golden_number_or(c, "step_on_update", 0, 1, 0, &t->step_on_update) &&
+           golden_number_or(c, "delta_t", 0, 1e9, 0, &t->delta_t) &&
+           golden_number_or(c, "rate", 0, 1, 0, &t->rate);
+}
+
+/* What Gaussian weights and scales need, and points do without. */
+static bool read_posterior(struct net_case *k, struct trace *t)
+{
+    struct golden_case *c = k->c;
+    bool need = k->gauss || k->form.kind == SB_FORM_RANK_1;
+    t->lr_rho = t->anneal_steps = 0;
+    k->n_train = k->prior_sd = 1;
+    return !need || (golden_number(c, "lr_rho", 0, 1e3, &t->lr_rho) &&
+                     golden_number(c, "anneal_steps", 0, 1e9, &t->anneal_steps) &&
+                     golden_number(c, "n_train", 1, 1e12, &k->n_train) &&
+                     golden_number(c, "prior_std", 1e-6, 1e6, &k->prior_sd));
 }
 
 static bool read_trace(struct net_case *k, struct trace *t)
 {
     struct golden_case *c = k->c;
     return golden_number(c, "steps", 1, 1e6, &t->steps) &&
-           golden_number(c, "delta_t", 1, 1e9, &t->delta_t) &&
-           golden_number(c, "rate", 0, 1, &t->rate) &&
            golden_number(c, "lr_mu", 0, 1e3, &t->lr_mu) &&
-           golden_number(c, "lr_rho", 0, 1e3, &t->lr_rho) &&
            golden_number(c, "momentum", 0, 1, &t->momentum) &&
-           golden_number(c, "weight_decay", 0, 1, &t->decay) &&
-           golden_number(c, "anneal_steps", 1, 1e9, &t->anneal_steps) &&
-           golden_number(c, "n_train", 1, 1e12, &k->n_train) &&
-           golden_number(c, "prior_std", 1e-6, 1e6, &k->prior_sd) &&
-           read_trace_options(c, t);
+           golden_number(c, "weight_decay", 0, 1, &t->decay) && read_posterior(k, t) &&
+           read_trace_options(k, t);
+}
+
+static bool updates(const struct trace *t, uint32_t s)
+{
+    return t->delta_t >= 1 && s % (uint32_t)t->delta_t == 0;
 }
 
 /* Whether the gradient of step s is one of those that the next update averages. */
 static bool collects(const struct trace *t, uint32_t s)
 {
-    uint32_t every = (uint32_t)t->delta_t;
-    return every - s % every < (uint32_t)t->grow_batches;
+    uint32_t ahead = 1;
+    while (ahead < (uint32_t)t->grow_batches && !updates(t, s + ahead))
+        ahead++;
+    return ahead < (uint32_t)t->grow_batches;
+}
+
+/* The last batch of an epoch may have fewer examples than the first, for which the network is
+ * planned. */
+static bool size_batch(struct net_case *k, const char *prefix)
+{
+    char name[64];
+    snprintf(name, sizeof name, k->form.kind == SB_FORM_MIMO ? "%.40sx.0" : "%.40sx",
+             prefix);
+    const struct sb_st_tensor *x = golden_input(k->c, name);
+    if (!x)
+        return false;
+    uint32_t rows = sb_form_rows(&k->form, (uint32_t)x->shape[0]);
+    if (rows == 0 || rows > k->net.max_batch) {
+        golden_fail(k->c, "%s has more examples than the first batch, or none", name);
+        return false;
+    }
+    k->examples = (uint32_t)x->shape[0];
+    sb_net_set_rows(&k->net, rows);
+    return true;
 }
 
 /* Step s, the trainer's own: an optimiser step or, every delta_t, a prune-grow update. */
@@ -211,7 +243,7 @@ static bool trace_step(struct net_case *k, const struct trace *t, uint32_t s,
     char prefix[24];
     snprintf(prefix, sizeof prefix, "%u.", s);
     struct sb_truth truth;
-    bool read = read_batch(k, prefix, &truth);
+    bool read = size_batch(k, prefix) && read_batch(k, prefix, &truth);
     double beta = s >= t->anneal_steps ? 1.0 : s / t->anneal_steps;
     double kl = sb_net_kl(k->c->env, &k->net, (float)k->prior_sd);
     struct sb_step_options o = {
@@ -225,7 +257,7 @@ static bool trace_step(struct net_case *k, const struct trace *t, uint32_t s,
         .lr_scale = (float)t->lr_scale,
         .kl_factor = (float)(beta / k->n_train),
         .prior_sd = (float)k->prior_sd,
-        .rate = s % (uint32_t)t->delta_t == 0 ? t->rate : -1.0,
+        .rate = updates(t, s) ? t->rate : -1.0,
         .criterion = t->criterion,
         .step_on_update = t->step_on_update > 0,
         .collect = collects(t, s),
@@ -242,9 +274,9 @@ static bool trace_step(struct net_case *k, const struct trace *t, uint32_t s,
 static void trace(struct net_case *k)
 {
     struct golden_case *c = k->c;
-    struct trace t = {.criterion = SB_PRUNE_SNR, .grow_batches = 1};
+    struct trace t = {0};
     struct sb_growth growth = {0};
-    if (!read_trace(k, &t) || !init_net(k, "1.x") || !read_net(k))
+    if (!init_net(k, "1.x") || !read_trace(k, &t) || !read_net(k))
         return;
     double *losses = golden_alloc(c, (size_t)t.steps, sizeof *losses);
     bool ok = losses != NULL;

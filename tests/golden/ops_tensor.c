@@ -98,10 +98,10 @@ static void update(struct golden_case *c, struct sb_pattern *p, float *dense[ARR
     float *sparse[ARRAYS] = {NULL}, *state[2];
     int32_t *support = golden_alloc(c, n, sizeof *support);
     const float *grad = golden_f32(c, "grad", n);
-    const char *criterion = sb_st_meta(&c->file, "criterion");
-    bool magnitude = criterion && strcmp(criterion, "magnitude") == 0;
+    enum sb_criterion criterion;
     double rate;
-    if (!golden_number(c, "rate", 0, 1, &rate) || c->failed)
+    if (!golden_number(c, "rate", 0, 1, &rate) || !golden_criterion(c, &criterion) ||
+        c->failed)
         return;
     for (int i = 0; i < ARRAYS; i++) {
         if (!dense[i])
@@ -117,9 +117,7 @@ static void update(struct golden_case *c, struct sb_pattern *p, float *dense[ARR
                                       .rho = sparse[1],
                                       .state = state,
                                       .states = states};
-    if (!golden_ok(c, sb_topology_prune_grow(
-                          &layer, grad, rate,
-                          magnitude ? SB_PRUNE_MAGNITUDE : SB_PRUNE_SNR, NULL)) ||
+    if (!golden_ok(c, sb_topology_prune_grow(&layer, grad, rate, criterion, NULL)) ||
         !golden_ok(c, sb_pattern_check(p)))
         return;
     mask_of_pattern(p, mask);
