@@ -1,6 +1,7 @@
 """What the scikit-learn estimators share: parameters, training, rows, pickles."""
 from __future__ import annotations
 
+import functools
 import json
 import math
 import os
@@ -150,8 +151,7 @@ class TableEstimator(BaseEstimator):
     def _as_given(self, text, path):
         """A sentence of the library, about what was given instead of the file made of it."""
         text = text.replace(path, "X and y" if self._table is None else "X")
-        return text if self._table is None else \
-            re.sub(r"\(c(\d+)\)", lambda match: f"({self._table.names[int(match[1])]})", text)
+        return text if self._table is None else _name_columns(self._table.names, text)
 
     def _recipe(self, n, weighted, y):
         """What is given, by the names of options; the library chooses the rest."""
@@ -191,8 +191,11 @@ class TableEstimator(BaseEstimator):
         return 0 if self.n_jobs < 0 else self.n_jobs
 
     def _open(self):
-        return Model(self.model_bytes_, sampling=self.sampling, draws=self.draws,
-                     threads=self._threads())
+        model = Model(self.model_bytes_, sampling=self.sampling, draws=self.draws,
+                      threads=self._threads())
+        names = getattr(self, "feature_names_in_", None)
+        model._reword = functools.partial(_name_columns, None if names is None else list(names))
+        return model
 
     # ---- prediction ----
 
@@ -237,6 +240,14 @@ class TableEstimator(BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
+
+
+def _name_columns(names, text):
+    """Columns of the file, or features, by the names they have in X, if it has any."""
+    if names is None:
+        return text
+    text = re.sub(r"feature (\d+) \(from 0\)", lambda m: f"column {names[int(m[1])]!r}", text)
+    return re.sub(r"\(c(\d+)\)", lambda m: f"({names[int(m[1])]})", text)
 
 
 def _place(rows, run):

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from . import _library
-from ._library import check, lib, new_handle, new_text
+from ._library import check, lib, new_handle, new_text, warn
 
 SAMPLING = {"draw": _library.DRAW, "draws": _library.DRAWS, "mean": _library.MEAN,
             "activation-noise": _library.NOISE}
@@ -65,6 +65,7 @@ class Model:
         self._lock = threading.Lock()
         self._idle = {}  # max_batch: predictors that nobody is using
         self._busy = 0
+        self._reword = str  # who opens it for others has better words for columns
         self._predictor_options = dict(threads=threads, isa=isa and isa.encode(),
                                        sampling=SAMPLING[sampling], draws=draws)
         self.sampling = sampling
@@ -241,14 +242,20 @@ class Model:
             levels=levels.ctypes.data_as(ctypes.POINTER(ctypes.c_double)),
             level_count=len(levels), **{name: a.ctypes.data for name, a in out.items()})
         with self._predictor(1 if n == 1 else 0) as predictor:
-            check(lib.sebays_predict_outcomes(predictor, ctypes.byref(examples),
-                                              ctypes.byref(asked)))
+            self._ask(lib.sebays_predict_outcomes, predictor, examples, asked)
         axis = {"quantiles": 1}
         return out if t > 1 else {name: a if name == "far" else
                                   a.squeeze(axis.get(name, a.ndim - 1))
                                   for name, a in out.items()}
 
     # ---- all of them ----
+
+    def _ask(self, function, predictor, examples, out):
+        """Warns of numbers that are missing where no training row lacked one."""
+        check(function(predictor, ctypes.byref(examples), ctypes.byref(out)))
+        note = lib.sebays_predictor_note(predictor)
+        if note:
+            warn(self._reword("X: " + note.decode("utf-8", "replace")))
 
     def _examples(self, x, layout):
         """x as the library reads it, which must stay, and what says how."""
@@ -266,8 +273,7 @@ class Model:
                for name in wanted}
         prediction = _library.Prediction(**{name: a.ctypes.data for name, a in out.items()})
         with self._predictor(1 if n == 1 else 0) as predictor:
-            check(lib.sebays_predict(predictor, ctypes.byref(examples),
-                                     ctypes.byref(prediction)))
+            self._ask(lib.sebays_predict, predictor, examples, prediction)
         return out
 
 

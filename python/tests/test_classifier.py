@@ -167,6 +167,10 @@ class Classifier(unittest.TestCase):
         np.testing.assert_array_equal(again.predict_proba(new)[1:], e.predict_proba(x)[1:])
         with self.assertWarnsRegex(UserWarning, "1 of 300 rows have a text in column 'kind'"):
             e.predict(new)
+        new = x.copy()
+        new.loc[7, "size"] = np.nan
+        with self.assertWarnsRegex(UserWarning, r"^X: 1 value .* example 7 .* column 1 \(size\)$"):
+            e.predict_proba(new)
         for other, why in ((x[["kind", "size", "grade", "wet"]], "in another order"),
                            (x.drop(columns="grade"), "there is no 'grade'"),
                            (x.assign(more=1), "'more' is not one of them"),
