@@ -180,6 +180,18 @@ class TableEstimator(BaseEstimator):
             **{name: value for name, value in given.items() if value is not None},
         }
 
+    def _calibration(self):
+        """data.calibration, of the estimators' calibration_fraction."""
+        if not 0 <= self.calibration_fraction < 1:
+            raise ValueError(f"calibration_fraction = {self.calibration_fraction}: want a "
+                             "share from 0 to below 1")
+        return self.calibration_fraction or None
+
+    @staticmethod
+    def _check_coverage(coverage):
+        if not 0 < coverage < 1:
+            raise ValueError(f"coverage = {coverage}: want a share between 0 and 1, such as 0.9")
+
     def _seed(self):
         if isinstance(self.random_state, (int, np.integer)):
             return int(self.random_state)

@@ -1,5 +1,6 @@
 """Model files, and predictions from them."""
 import ctypes
+import math
 import os
 import tempfile
 import threading
@@ -192,6 +193,16 @@ class Model:
         return self._probabilities(x, layout, *(name for name, _ in _library.Prediction._fields_
                                          if name != "far" or self.has_far))
 
+    def sets(self, x, coverage=0.9, *, layout=None):
+        """Conformal sets of classes, if the model was trained with data.calibration: bool
+        [n][classes], whether a class is in the example's set. It has the true class with at
+        least that probability, whatever the model; it may be empty."""
+        if self.targets:
+            raise ValueError("the model predicts continuous targets, which have no sets; ask "
+                             "for interval(x, coverage, conformal=True)")
+        p = self.predict_proba(x, layout=layout).astype(np.float64)
+        return 1 - p <= self.conformal_factor(coverage)
+
     # ---- continuous targets ----
 
     def outcomes(self, x, *, layout=None):
@@ -224,6 +235,13 @@ class Model:
                 raise ValueError("the model is closed")
             check(lib.sebays_model_conformal(self._handle, target, coverage,
                                              ctypes.byref(out)))
+        if math.isinf(out.value) and target == 0:  # once, of several
+            n = self.calibrated
+            warn(f"the model was calibrated with {n} row{'s' * (n != 1)}, and a coverage of "
+                 f"{coverage} needs {math.ceil(coverage / (1 - coverage) - 1e-9)}: every " +
+                 ("interval is infinite" if self.targets else "set has all classes") +
+                 f"; ask for at most {math.floor(1000 * n / (n + 1)) / 1000:.3g}, or keep more "
+                 "rows to calibrate with")
         return out.value
 
     def member_outcomes(self, x, *, layout=None):
