@@ -228,6 +228,8 @@ static int run_with(const struct cli_args *args, struct sebays_ranks *ranks)
                 "sebays %s: warning: --samples %s changes nothing: the weights of this "
                 "model are points\n",
                 name, args->samples);
+    if (code == CLI_OK && !quiet)
+        cli_predict_warn(&w.predictions);
     if (code == CLI_OK && note)
         fprintf(stderr, "sebays %s: warning: %s\n", name, note);
     if (code > 128 && first(&w))

@@ -139,6 +139,24 @@ bool cli_predict_fit(const struct cli_args *args, struct cli_predictions *a)
     return read_coverage(args, a) && read_top(args, a);
 }
 
+/* The ceil((n + 1) c)-th smallest of n scores must be one of them. */
+void cli_predict_warn(const struct cli_predictions *a)
+{
+    uint32_t n = sebays_model_calibrated(a->model);
+    if (!a->factor || !isinf(a->factor[0]))
+        return;
+    fprintf(
+        stderr,
+        "sebays %s: warning: the model was calibrated with %u row%s, and --coverage %g "
+        "needs %.0f: every %s; ask for a coverage of at most %.3g, or train with more "
+        "data.calibration\n",
+        name, n, n == 1 ? "" : "s", a->coverage,
+        ceil(a->coverage / (1 - a->coverage) - 1e-9),
+        sebays_model_targets(a->model) > 0 ? "interval is infinite"
+                                           : "set has all classes",
+        floor(1000.0 * n / (n + 1.0)) / 1000);
+}
+
 sebays_status cli_predict_calibrate(struct cli_predictions *a)
 {
     uint32_t targets = sebays_model_targets(a->model);

@@ -16,4 +16,7 @@ bool cli_predict_fit(const struct cli_args *args, struct cli_predictions *a);
 /* Factors of conformal intervals or sets, one a target, where they are wanted. */
 sebays_status cli_predict_calibrate(struct cli_predictions *a);
 
+/* Says that the calibration part is too small for the coverage, if it is. */
+void cli_predict_warn(const struct cli_predictions *a);
+
 #endif

@@ -423,8 +423,7 @@ const char *sebays_model_class_name(const struct sebays_model *model, uint32_t i
 /* The shape of an example: an image, or height and width 1 for a row of a table. That has a
  * number a column that is used, in the order of the training file: of a column of texts
  * which one it is, counted from 0 in sorted order (NAN, or any number that is none: a text
- * that training did not see), of a boolean 1 or 0, of a number that is missing NAN, where
- * training saw missing ones. */
+ * that training did not see), of a boolean 1 or 0, of a number that is missing NAN. */
 uint32_t sebays_model_channels(const struct sebays_model *model);
 uint32_t sebays_model_height(const struct sebays_model *model);
 uint32_t sebays_model_width(const struct sebays_model *model);
@@ -517,7 +516,9 @@ struct sebays_prediction {
 /* Any number of examples. Allocates nothing. The bits of an example's prediction do not
  * depend on the others, on max_batch, on threads, or on what other predictors do meanwhile.
  * After a failure the arrays hold nothing of use; SEBAYS_ENUMERIC names the example with a
- * number that is not finite. */
+ * number that is not finite, and which. Of rows of tables NAN is a number that is missing and
+ * counts as training's mean (sebays_predictor_note tells of those that training had none of),
+ * unless the model was trained with data.missing = error. */
 sebays_status sebays_predict(struct sebays_predictor *predictor,
                              const struct sebays_examples *examples,
                              const struct sebays_prediction *out);
@@ -540,6 +541,11 @@ struct sebays_outcomes {
 sebays_status sebays_predict_outcomes(struct sebays_predictor *predictor,
                                       const struct sebays_examples *examples,
                                       const struct sebays_outcomes *out);
+
+/* A sentence about numbers that rows of the predictor's last call lacked where no row of
+ * training did: how many, and where the first is. NULL: there were none, or the call failed.
+ * Valid until the next call. */
+const char *sebays_predictor_note(struct sebays_predictor *predictor);
 
 /* ---- prediction of files ---- */
 
@@ -600,7 +606,7 @@ uint32_t sebays_feed_keeps(const struct sebays_feed *feed);
 const char *sebays_feed_keep_name(const struct sebays_feed *feed, uint32_t k);
 const char *sebays_feed_keep_text(const struct sebays_feed *feed, size_t i, uint32_t k);
 
-/* A sentence about values of a table that training did not know: texts that are none of a
+/* A sentence about values of rows that training did not know: texts that are none of a
  * category's (they count as none of them), and numbers that are missing where none was (the
  * mean counts). NULL: there were none so far. Valid until the next call. */
 const char *sebays_feed_note(struct sebays_feed *feed);

@@ -37,6 +37,8 @@ class SeBaySClassifier(ClassifierMixin, TableEstimator):
     validation_fraction : float or None
         Share of the rows that picks the best epoch of each member. 0: none, the last epoch
         is taken.
+    calibration_fraction : float
+        Share of the rows that is only used to calibrate the sets of predict_set; 0: none.
     class_weight : None, "balanced" or dict
         How much the rows of a class count; balanced: all classes the same.
     sampling, draws : str, int
@@ -79,7 +81,7 @@ class SeBaySClassifier(ClassifierMixin, TableEstimator):
                  explore_epochs: int | None = None, exploit_epochs: int | None = None,
                  batch_size: int | None = None, learning_rate: float | None = None,
                  prior_variance: float | None = None,
-                 validation_fraction: float | None = None,
+                 validation_fraction: float | None = None, calibration_fraction: float = 0,
                  class_weight: str | dict | None = None, sampling: str = "draw",
                  draws: int = 10, random_state=None, n_jobs: int | None = None,
                  options: dict[str, Any] | None = None, verbose: bool = False):
@@ -90,6 +92,7 @@ class SeBaySClassifier(ClassifierMixin, TableEstimator):
             validation_fraction=validation_fraction, sampling=sampling, draws=draws,
             random_state=random_state, n_jobs=n_jobs, options=options, verbose=verbose)
         self.class_weight = class_weight
+        self.calibration_fraction = calibration_fraction
 
     # ---- fitting ----
 
@@ -127,7 +130,8 @@ class SeBaySClassifier(ClassifierMixin, TableEstimator):
         return weights
 
     def _task(self):
-        return {"data.task": "classification", "train.class_weights":
+        return {"data.task": "classification", "data.calibration": self._calibration(),
+                "train.class_weights":
                 "balanced" if self.class_weight == "balanced" else None}
 
     @staticmethod
@@ -151,6 +155,15 @@ class SeBaySClassifier(ClassifierMixin, TableEstimator):
         """The most probable class of each row."""
         rows = self._rows(X)
         return self.classes_[self.model_.predict(rows)]
+
+    def predict_set(self, X, coverage: float = 0.9) -> np.ndarray:
+        """Conformal sets, if it was fitted with calibration_fraction: bool [n][classes],
+        columns as in classes_, whether a class is in the row's set. A set has the true class
+        with at least probability coverage, whatever the model, for rows from where the
+        training rows came from; it may be empty."""
+        self._check_coverage(coverage)
+        rows = self._rows(X)
+        return self.model_.sets(rows, coverage)
 
     def predict_uncertainty(self, X) -> Uncertainty:
         """Total, aleatoric and epistemic uncertainty of each row, in nats."""

@@ -1,6 +1,7 @@
 """What the scikit-learn estimators share: parameters, training, rows, pickles."""
 from __future__ import annotations
 
+import functools
 import json
 import math
 import os
@@ -150,8 +151,7 @@ class TableEstimator(BaseEstimator):
     def _as_given(self, text, path):
         """A sentence of the library, about what was given instead of the file made of it."""
         text = text.replace(path, "X and y" if self._table is None else "X")
-        return text if self._table is None else \
-            re.sub(r"\(c(\d+)\)", lambda match: f"({self._table.names[int(match[1])]})", text)
+        return text if self._table is None else _name_columns(self._table.names, text)
 
     def _recipe(self, n, weighted, y):
         """What is given, by the names of options; the library chooses the rest."""
@@ -180,6 +180,18 @@ class TableEstimator(BaseEstimator):
             **{name: value for name, value in given.items() if value is not None},
         }
 
+    def _calibration(self):
+        """data.calibration, of the estimators' calibration_fraction."""
+        if not 0 <= self.calibration_fraction < 1:
+            raise ValueError(f"calibration_fraction = {self.calibration_fraction}: want a "
+                             "share from 0 to below 1")
+        return self.calibration_fraction or None
+
+    @staticmethod
+    def _check_coverage(coverage):
+        if not 0 < coverage < 1:
+            raise ValueError(f"coverage = {coverage}: want a share between 0 and 1, such as 0.9")
+
     def _seed(self):
         if isinstance(self.random_state, (int, np.integer)):
             return int(self.random_state)
@@ -191,8 +203,11 @@ class TableEstimator(BaseEstimator):
         return 0 if self.n_jobs < 0 else self.n_jobs
 
     def _open(self):
-        return Model(self.model_bytes_, sampling=self.sampling, draws=self.draws,
-                     threads=self._threads())
+        model = Model(self.model_bytes_, sampling=self.sampling, draws=self.draws,
+                      threads=self._threads())
+        names = getattr(self, "feature_names_in_", None)
+        model._reword = functools.partial(_name_columns, None if names is None else list(names))
+        return model
 
     # ---- prediction ----
 
@@ -237,6 +252,14 @@ class TableEstimator(BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
+
+
+def _name_columns(names, text):
+    """Columns of the file, or features, by the names they have in X, if it has any."""
+    if names is None:
+        return text
+    text = re.sub(r"feature (\d+) \(from 0\)", lambda m: f"column {names[int(m[1])]!r}", text)
+    return re.sub(r"\(c(\d+)\)", lambda m: f"({names[int(m[1])]})", text)
 
 
 def _place(rows, run):

@@ -8,6 +8,7 @@ import ctypes.util
 import os
 import pathlib
 import sys
+import warnings
 from ctypes import (CFUNCTYPE, POINTER, Structure, c_bool, c_char_p, c_double, c_int, c_size_t,
                     c_ssize_t, c_uint32, c_uint64, c_void_p)
 
@@ -128,6 +129,14 @@ def check(status):
         raise kind(lib.sebays_message().decode("utf-8", "replace"))
 
 
+def warn(text):
+    """A warning about what the caller of this package did, in the caller's line."""
+    package, level, frame = os.path.dirname(__file__), 2, sys._getframe(1)
+    while frame.f_back and os.path.dirname(frame.f_code.co_filename) == package:
+        frame, level = frame.f_back, level + 1
+    warnings.warn(text, stacklevel=level)
+
+
 # ---- functions ----
 
 TEXT = POINTER(c_void_p)  # char **; kept as an address, so that it can be given back
@@ -180,6 +189,7 @@ FUNCTIONS = {  # name: (result, arguments); handles are addresses
     "model_recipe": (c_char_p, [c_void_p]),
     "predictor_new": (c_int, [c_void_p, POINTER(PredictorOptions), HANDLE]),
     "predictor_free": (None, [c_void_p]),
+    "predictor_note": (c_char_p, [c_void_p]),
     "export": (c_int, [c_char_p, POINTER(ExportOptions)]),
     "predict": (c_int, [c_void_p, POINTER(Examples), POINTER(Prediction)]),
     "predict_outcomes": (c_int, [c_void_p, POINTER(Examples), POINTER(Outcomes)]),

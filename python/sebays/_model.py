@@ -1,5 +1,6 @@
 """Model files, and predictions from them."""
 import ctypes
+import math
 import os
 import tempfile
 import threading
@@ -9,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from . import _library
-from ._library import check, lib, new_handle, new_text
+from ._library import check, lib, new_handle, new_text, warn
 
 SAMPLING = {"draw": _library.DRAW, "draws": _library.DRAWS, "mean": _library.MEAN,
             "activation-noise": _library.NOISE}
@@ -65,6 +66,7 @@ class Model:
         self._lock = threading.Lock()
         self._idle = {}  # max_batch: predictors that nobody is using
         self._busy = 0
+        self._reword = str  # who opens it for others has better words for columns
         self._predictor_options = dict(threads=threads, isa=isa and isa.encode(),
                                        sampling=SAMPLING[sampling], draws=draws)
         self.sampling = sampling
@@ -193,6 +195,16 @@ class Model:
         return self._probabilities(x, layout, *(name for name, _ in _library.Prediction._fields_
                                          if name != "far" or self.has_far))
 
+    def sets(self, x, coverage=0.9, *, layout=None):
+        """Conformal sets of classes, if the model was trained with data.calibration: bool
+        [n][classes], whether a class is in the example's set. It has the true class with at
+        least that probability, whatever the model; it may be empty."""
+        if self.targets:
+            raise ValueError("the model predicts continuous targets, which have no sets; ask "
+                             "for interval(x, coverage, conformal=True)")
+        p = self.predict_proba(x, layout=layout).astype(np.float64)
+        return 1 - p <= self.conformal_factor(coverage)
+
     # ---- continuous targets ----
 
     def outcomes(self, x, *, layout=None):
@@ -225,6 +237,13 @@ class Model:
                 raise ValueError("the model is closed")
             check(lib.sebays_model_conformal(self._handle, target, coverage,
                                              ctypes.byref(out)))
+        if math.isinf(out.value) and target == 0:  # once, of several
+            n = self.calibrated
+            warn(f"the model was calibrated with {n} row{'s' * (n != 1)}, and a coverage of "
+                 f"{coverage} needs {math.ceil(coverage / (1 - coverage) - 1e-9)}: every " +
+                 ("interval is infinite" if self.targets else "set has all classes") +
+                 f"; ask for at most {math.floor(1000 * n / (n + 1)) / 1000:.3g}, or keep more "
+                 "rows to calibrate with")
         return out.value
 
     def member_outcomes(self, x, *, layout=None):
@@ -243,14 +262,20 @@ class Model:
             levels=levels.ctypes.data_as(ctypes.POINTER(ctypes.c_double)),
             level_count=len(levels), **{name: a.ctypes.data for name, a in out.items()})
         with self._predictor(1 if n == 1 else 0) as predictor:
-            check(lib.sebays_predict_outcomes(predictor, ctypes.byref(examples),
-                                              ctypes.byref(asked)))
+            self._ask(lib.sebays_predict_outcomes, predictor, examples, asked)
         axis = {"quantiles": 1}
         return out if t > 1 else {name: a if name == "far" else
                                   a.squeeze(axis.get(name, a.ndim - 1))
                                   for name, a in out.items()}
 
     # ---- all of them ----
+
+    def _ask(self, function, predictor, examples, out):
+        """Warns of numbers that are missing where no training row lacked one."""
+        check(function(predictor, ctypes.byref(examples), ctypes.byref(out)))
+        note = lib.sebays_predictor_note(predictor)
+        if note:
+            warn(self._reword("X: " + note.decode("utf-8", "replace")))
 
     def _examples(self, x, layout):
         """x as the library reads it, which must stay, and what says how."""
@@ -268,8 +293,7 @@ class Model:
                for name in wanted}
         prediction = _library.Prediction(**{name: a.ctypes.data for name, a in out.items()})
         with self._predictor(1 if n == 1 else 0) as predictor:
-            check(lib.sebays_predict(predictor, ctypes.byref(examples),
-                                     ctypes.byref(prediction)))
+            self._ask(lib.sebays_predict, predictor, examples, prediction)
         return out
 
 

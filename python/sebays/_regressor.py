@@ -117,11 +117,8 @@ class SeBaySRegressor(RegressorMixin, TableEstimator):
         return self._fit_rows(X, y, weights)
 
     def _task(self):
-        if not 0 <= self.calibration_fraction < 1:
-            raise ValueError(f"calibration_fraction = {self.calibration_fraction}: want a "
-                             "share from 0 to below 1")
         return {"data.task": "regression", "model.noise": self.noise,
-                "data.calibration": self.calibration_fraction or None}
+                "data.calibration": self._calibration()}
 
     @staticmethod
     def _outputs(y):
@@ -151,8 +148,7 @@ class SeBaySRegressor(RegressorMixin, TableEstimator):
         """The ends (low, high) of a central interval of each target that has it with
         probability coverage, as the ensemble sees it; conformal: an interval that holds that
         coverage whatever the model, if it was fitted with calibration_fraction."""
-        if not 0 < coverage < 1:
-            raise ValueError(f"coverage = {coverage}: want a share between 0 and 1, such as 0.9")
+        self._check_coverage(coverage)
         rows = self._rows(X)
         ends = self.model_.interval(rows, coverage, conformal=conformal)
         return self._shaped(ends[0]), self._shaped(ends[1])

@@ -199,14 +199,14 @@ def _progress_of(r):
 
 
 class _Function:
-    """The user's own progress function; warnings go where warnings go."""
+    """The user's own progress function; warnings go where Python's go, and can be filtered."""
 
     def __init__(self, function):
         self.progress = function
 
     def log(self, level, line):
         if level >= _library.WARN:
-            print("sebays: warning: " + line, file=sys.stderr)
+            _library.warn(line)
 
     def end(self):
         pass
@@ -226,6 +226,7 @@ def train(recipe=None, out=None, options=None, *, resume=False, progress=True, d
     the dict `options` ("section.key": value) or as section__key=value, come after it.
     out: the run directory. progress: True shows a line on standard error, False nothing; or
     a function that is called with a Progress and returns False to stop (Canceled is raised).
+    What the library warns of stands beside that line; without it, it is a UserWarning.
     data_path: where the training set is; data.set is then only what it is called.
 
     Ctrl-C writes a checkpoint and raises KeyboardInterrupt; resume=True goes on from there,
@@ -261,6 +262,9 @@ def train(recipe=None, out=None, options=None, *, resume=False, progress=True, d
             raise
         finally:
             show.end()
+    if calls.failure:  # a warning at the end that was made an error
+        lib.sebays_result_free(result)
+        raise calls.failure
     if interrupt.caught:  # too late to stop anything
         lib.sebays_result_free(result)
         raise KeyboardInterrupt(f"the run in {os.fspath(out)} was finished")

@@ -1,5 +1,6 @@
 import datetime
 import importlib.util
+import json
 import os
 import pathlib
 import pickle
@@ -13,6 +14,7 @@ from unittest import mock
 import numpy as np
 
 import sebays
+from fixtures import PROGRAM, ROOT
 
 if importlib.util.find_spec("sklearn") is None:
     raise unittest.SkipTest("needs scikit-learn; Debian: python3-sklearn")
@@ -149,6 +151,34 @@ class Classifier(unittest.TestCase):
         np.testing.assert_allclose(np.exp(e.predict_log_proba(x)), e.predict_proba(x),
                                    atol=1e-12)
 
+    def test_conformal_sets(self):
+        """As sebays predict --conformal writes them; they have the class as often as said."""
+        r = np.random.RandomState(0)
+        y = np.arange(900) % 3
+        x = (r.randn(900, 4) + 1.2 * np.eye(3, 4)[y]).astype(np.float32)
+        e = sebays.SeBaySClassifier(random_state=0, calibration_fraction=0.3).fit(x[:600], y[:600])
+        for coverage in (0.8, 0.95):
+            have = e.predict_set(x[600:], coverage)
+            self.assertEqual((have.dtype, have.shape), (np.dtype(bool), (300, 3)))
+            self.assertGreater(have[np.arange(300), y[600:]].mean(), coverage - 0.06)
+        self.assertGreater(have.sum(), e.predict_set(x[600:], 0.8).sum())
+        path, rows = ROOT / "sets.safetensors", ROOT / "sets.csv"
+        path.write_bytes(e.model_bytes_)
+        np.savetxt(rows, x[600:], delimiter=",", fmt="%.9g")
+        done = subprocess.run([PROGRAM, "predict", path, "--input", rows, "--conformal",
+                               "--coverage", "0.95", "--format", "json", "--quiet"],
+                              check=True, stdout=subprocess.PIPE)
+        want = [json.loads(line)["set"] for line in done.stdout.splitlines()]
+        self.assertEqual([{str(k) for k in np.flatnonzero(row)} for row in have],
+                         [set(map(str, names)) for names in want])
+        with self.assertWarnsRegex(UserWarning, "calibrated with 180 rows, and a coverage of "
+                                   "0.999 needs 999: every set has all classes"):
+            self.assertTrue(e.predict_set(x[600:], 0.999).all())
+        with self.assertRaisesRegex(ValueError, "calibration"):
+            sebays.SeBaySClassifier(random_state=0).fit(x, y).predict_set(x)
+        with self.assertRaisesRegex(ValueError, "coverage = 90"):
+            e.predict_set(x, 90)
+
     @unittest.skipUnless(importlib.util.find_spec("pandas"), "needs pandas; Debian: python3-pandas")
     def test_data_frames(self):
         import pandas
@@ -167,6 +197,10 @@ class Classifier(unittest.TestCase):
         np.testing.assert_array_equal(again.predict_proba(new)[1:], e.predict_proba(x)[1:])
         with self.assertWarnsRegex(UserWarning, "1 of 300 rows have a text in column 'kind'"):
             e.predict(new)
+        new = x.copy()
+        new.loc[7, "size"] = np.nan
+        with self.assertWarnsRegex(UserWarning, r"^X: 1 value .* example 7 .* column 1 \(size\)$"):
+            e.predict_proba(new)
         for other, why in ((x[["kind", "size", "grade", "wet"]], "in another order"),
                            (x.drop(columns="grade"), "there is no 'grade'"),
                            (x.assign(more=1), "'more' is not one of them"),

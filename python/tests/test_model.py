@@ -10,7 +10,8 @@ from copy import deepcopy
 import numpy as np
 
 import sebays
-from fixtures import PROGRAM, REFERENCE, ROOT, image_run, images, table, table_run
+from fixtures import (PROGRAM, REFERENCE, ROOT, SHORT, image_run, images, table, table_run,
+                      write_set)
 
 SAMPLINGS = ("draw", "draws", "mean", "activation-noise")  # by number, as in sebays.h
 
@@ -22,6 +23,14 @@ def reference(run, x, sampling, draws=3):
     subprocess.run([REFERENCE, "predict", run.model_path, rows, str(sampling), str(draws), out],
                    check=True)
     return out.read_bytes()
+
+
+def model_bytes(run):
+    return pathlib.Path(run.model_path).read_bytes()
+
+
+def header(model):
+    return json.loads(model[8:8 + int.from_bytes(model[:8], "little")])["__metadata__"]
 
 
 class Bits(unittest.TestCase):
@@ -40,6 +49,51 @@ class Bits(unittest.TestCase):
     def test_images_as_from_c(self):
         x = (images()[0] / 255).astype(np.float32)
         self.check_run(image_run(), x, x.transpose(0, 3, 1, 2))
+
+
+class Missing(unittest.TestCase):
+    """NaN where no training row had one: training's mean, with one warning a call."""
+
+    def test_rows(self):
+        x, _ = table()
+        with table_run().model() as model:
+            whole = model.predict_proba(x)
+            mean = np.array(json.loads(header(model_bytes(table_run()))["normalisation"])["mean"],
+                            np.float32)
+            lacks, filled = x.copy(), x.copy()
+            lacks[[3, 70, 71], [2, 0, 4]] = np.nan
+            filled[[3, 70, 71], [2, 0, 4]] = mean[[2, 0, 4]]
+            with self.assertWarnsRegex(UserWarning, r"^X: 3 values .* where none was: 3\); the "
+                                       r"first is in example 3 \(from 0\), feature 2 ") as told:
+                p = model.predict_proba(lacks)
+            self.assertEqual(len(told.warnings), 1)
+            self.assertEqual(told.filename, __file__)
+            np.testing.assert_array_equal(p, model.predict_proba(filled))
+            np.testing.assert_array_equal(np.delete(p, [3, 70, 71], 0),
+                                          np.delete(whole, [3, 70, 71], 0))
+            for one in (lacks[3:4], lacks[:, :].astype(np.float64)):
+                with self.assertWarns(UserWarning):
+                    model.predict(one)
+            lacks[70, 1] = np.inf
+            with self.assertRaisesRegex(sebays.NumericError, r"example 70 .*: inf in feature 1 "):
+                model.predict(lacks)
+
+    def test_images(self):
+        x = (images()[0] / 255).astype(np.float32)
+        x[2, 3, 4, 1] = np.nan
+        with image_run().model() as model, self.assertRaisesRegex(
+                sebays.NumericError, "example 2 .*: nan in channel 1, row 3, column 4 "):
+            model.predict(x)
+
+    def test_refused_where_training_said_so(self):
+        data = write_set("table", *table())
+        run = sebays.train({"data.set": data, "model.arch": "mlp-4", "data.missing": "error"},
+                           ROOT / "strict-run", SHORT, progress=False)
+        x = table()[0].copy()
+        x[5, 1] = np.nan
+        with run.model() as model, self.assertRaisesRegex(
+                sebays.NumericError, r"example 5 .*: nan in feature 1 \(from 0\); remove it"):
+            model.predict(x)
 
 
 class CommandLine(unittest.TestCase):
@@ -185,8 +239,8 @@ class Arrays(unittest.TestCase):
         with table_run().model() as m:
             with self.assertRaisesRegex(ValueError, r"shape \(2, 4\); the model takes \(n, 5\)"):
                 m.predict(np.zeros((2, 4), np.float32))
-            with self.assertRaisesRegex(sebays.NumericError, "finite"):
-                m.predict(np.full((2, 5), np.nan, np.float32))
+            with self.assertRaisesRegex(sebays.NumericError, "finite: inf in feature 0"):
+                m.predict(np.full((2, 5), np.inf, np.float32))
             with self.assertRaisesRegex(TypeError, "want numbers"):
                 m.predict(np.full((2, 5), "a"))
         with image_run().model() as m:

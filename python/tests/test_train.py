@@ -3,10 +3,13 @@ import os
 import shutil
 import signal
 import unittest
+import warnings
 from unittest import mock
 
+import numpy as np
+
 import sebays
-from fixtures import ROOT, SHORT, table_run
+from fixtures import ROOT, SHORT, table_run, write_set
 from sebays import _progress
 
 RECIPE = {"data": {"set": ROOT / "table"}, "model.arch": "mlp-16-8"}
@@ -95,6 +98,33 @@ class Train(unittest.TestCase):
         def fail():
             raise LookupError("on purpose")
         self.interrupted("failed", fail, LookupError)
+
+
+class Warned(unittest.TestCase):
+    """What the library warns of is a warning of Python's, of the line that asked."""
+
+    def train(self, name):
+        rng = np.random.RandomState(0)
+        data = write_set("noise", rng.randn(60, 3).astype(np.float32), np.arange(60) % 2)
+        more = {"data.calibration": 5, "method.explore_epochs": 1, "method.exploit_epochs": 1}
+        return sebays.train({"data.set": data, "model.arch": "mlp-4"}, ROOT / name, SHORT,
+                            progress=False, **{k.replace(".", "__"): v for k, v in more.items()})
+
+    def test_warnings_can_be_seen_and_filtered(self):
+        file = io.StringIO()
+        with mock.patch("sys.stderr", file), warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            self.train("warned")
+        said = [w for w in told if "data.calibration keeps 5 rows" in str(w.message)]
+        self.assertEqual(len(said), 1)
+        self.assertEqual((said[0].category, said[0].filename), (UserWarning, __file__))
+        self.assertEqual(file.getvalue(), "")
+
+    def test_one_that_is_an_error_ends_the_run(self):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            with self.assertRaisesRegex(UserWarning, "data.calibration keeps 5 rows"):
+                self.train("strict")
 
 
 class Terminal(io.StringIO):

@@ -20,6 +20,7 @@ struct sebays_model {
 
 struct sebays_predictor {
     struct sb_predictor predictor;
+    char note[SB_MISSING_NOTE];
 };
 
 /* What a caller wants, as the predictor takes it. */

@@ -225,3 +225,11 @@ sebays_status sebays_predict_outcomes(struct sebays_predictor *predictor,
                                ? run(&predictor->predictor, examples, &predictions)
                                : st);
 }
+
+const char *sebays_predictor_note(struct sebays_predictor *predictor)
+{
+    const struct sb_predictor *p = predictor ? &predictor->predictor : NULL;
+    return p && sb_missing_note(&p->missing, p->columns, predictor->note)
+               ? predictor->note
+               : NULL;
+}

@@ -77,11 +77,41 @@ void sb_columns_without_responses(const struct sb_columns *c, uint32_t *column)
             *column++ = i;
 }
 
+static size_t trimmed(const char **text, size_t size)
+{
+    for (; size > 0 && **text == ' '; size--)
+        ++*text;
+    while (size > 0 && (*text)[size - 1] == ' ')
+        size--;
+    return size;
+}
+
+/* The one column that is called so but for blanks at the ends, which options cannot say;
+ * count: none or several. */
+static uint32_t find_trimmed(const struct sb_columns *c, const char *name, size_t size)
+{
+    uint32_t found = c->count;
+    size = trimmed(&name, size);
+    for (uint32_t i = 0; i < c->names.count && size > 0; i++) {
+        const char *other = sb_words_at(&c->names, i);
+        size_t n = trimmed(&other, strlen(other));
+        if (n != size || memcmp(other, name, n) != 0)
+            continue;
+        if (found < c->count)
+            return c->count;
+        found = i;
+    }
+    return found;
+}
+
 uint32_t sb_columns_find(const struct sb_columns *c, const char *name, size_t size)
 {
     uint32_t at = 0;
     uint64_t number = 0;
     if (size > 0 && sb_words_find(&c->names, name, size, &at))
+        return at;
+    at = find_trimmed(c, name, size);
+    if (at < c->count)
         return at;
     for (size_t i = 0; i < size; i++) {
         if (name[i] < '0' || name[i] > '9' || number > c->count)

@@ -111,7 +111,8 @@ sb_status sb_columns_number(struct sb_columns *c, const char *source);
 sb_status sb_columns_write(const struct sb_columns *c, char **out);
 sb_status sb_columns_read(struct sb_columns **out, const char *source, const char *text);
 
-/* The column of that name, or of that number from 1; count: there is none. */
+/* The column of that name, if need be but for blanks at its ends, or of that number from 1;
+ * count: there is none. */
 uint32_t sb_columns_find(const struct sb_columns *c, const char *name, size_t size);
 
 enum { SB_COLUMN_WANTED = 192 };

@@ -8,6 +8,8 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "eval/parts.h"
+#include "predict/gather.h"
+#include "predict/missing.h"
 #include "readers/readers.h"
 
 /* ---- what sections share ------------------------------------------------------------- */
@@ -121,6 +123,20 @@ static sb_status open_test(struct sb_eval *a)
     if (st == SB_OK && a->o->test)
         sb_source_warn_overlap(&a->source, a->env, d, NULL, d->n);
     return st;
+}
+
+/* Training and prediction tell of the same. */
+static void warn_unseen(const struct sb_eval *a)
+{
+    const struct sb_columns *columns = a->source.train.columns;
+    struct sb_missing missing = {0};
+    char note[SB_MISSING_NOTE];
+    if (!a->o->test || !columns || a->other.element != SB_FLOATS)
+        return;
+    const struct sb_input in = sb_gather_input(&a->other, a->other.values);
+    sb_missing_count(&missing, &in, a->other.n, 0, true, columns, a->other.channels);
+    if (sb_missing_note(&missing, columns, note))
+        sb_log_write(a->env->log, SB_LOG_WARN, "%s: %s", a->other.path, note);
 }
 
 /* What is right for the test examples. */
@@ -254,6 +270,8 @@ sb_status sb_eval_run(const struct sb_env *env, const struct sb_eval_options *o,
     sb_status st = open_model(&a);
     if (st == SB_OK)
         st = open_test(&a);
+    if (st == SB_OK)
+        warn_unseen(&a);
     if (st == SB_OK)
         st = predict_test(&a);
     if (st == SB_OK) {

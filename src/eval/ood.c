@@ -149,7 +149,7 @@ static sb_status one_set(struct work *w, const char *name, const char *path)
     struct sb_open_options o = {.split = SB_SPLIT_TEST,
                                 .unlabelled = true,
                                 .like = train->columns ? train : NULL,
-                                .impute = train->columns && train->columns->impute};
+                                .impute = sb_missing_taken(info, train->columns)};
     struct sb_dataset set, view;
     sb_status st = sb_dataset_open_with(&set, path, &o);
     if (st != SB_OK)

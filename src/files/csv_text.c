@@ -158,8 +158,22 @@ static uint32_t steady(const struct sb_csv *c, char separator)
     return first;
 }
 
+/* Excel's first line about the separator, "sep=;": nothing else is in it. */
+static bool says_separator(const char *text, size_t size)
+{
+    const char mark[] = "\xef\xbb\xbf";
+    size_t at = size >= 3 && memcmp(text, mark, 3) == 0 ? 3 : 0;
+    return size - at >= 6 && memcmp(text + at, "sep=", 4) == 0 &&
+           (text[at + 5] == '\n' || text[at + 5] == '\r');
+}
+
 sb_status sb_csv_check(const char *name, const char *text, size_t size)
 {
+    if (says_separator(text, size))
+        return sb_fail(SB_EFORMAT,
+                       "%s: line 1 says what is between fields, as Excel writes it, and "
+                       "is no row of the table; remove it",
+                       name);
     if (size >= 2 &&
         (memcmp(text, "\xff\xfe", 2) == 0 || memcmp(text, "\xfe\xff", 2) == 0))
         return sb_fail(SB_EFORMAT, "%s: it is UTF-16; save it as UTF-8", name);

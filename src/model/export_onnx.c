@@ -57,8 +57,8 @@ static sb_status append(void *context, const struct sb_export_array *a,
 
 /* ---- the rest of the graph ----------------------------------------------------------- */
 
-static void put_tensor(struct sb_pb *p, const char *name, const uint32_t *dim,
-                       uint32_t dims, uint32_t type, const void *data, size_t bytes)
+void sb_onnx_put_tensor(struct sb_pb *p, const char *name, const uint32_t *dim,
+                        uint32_t dims, uint32_t type, const void *data, size_t bytes)
 {
     size_t tensor = sb_pb_begin(p, GRAPH_TENSOR);
     for (uint32_t i = 0; i < dims; i++)
@@ -92,23 +92,40 @@ static void put_value(struct sb_pb *p, uint32_t field, const char *name,
     sb_pb_end(p, value);
 }
 
+static void put_outputs(const struct sb_export *e, struct sb_pb *p)
+{
+    const struct sb_model_info *info = &e->model->info;
+    const uint32_t shape[] = {e->members, 0,
+                              info->targets > 0 ? info->targets : info->classes};
+    if (info->targets == 0) {
+        put_value(p, GRAPH_OUTPUT, "probabilities", shape + 1, 2);
+        put_value(p, GRAPH_OUTPUT, "members", shape, 3);
+        return;
+    }
+    sb_onnx_outcome_tensors(p, e);
+    put_value(p, GRAPH_OUTPUT, "mean", shape + 1, 2);
+    put_value(p, GRAPH_OUTPUT, "sd", shape + 1, 2);
+    put_value(p, GRAPH_OUTPUT, "member_means", shape, 3);
+    put_value(p, GRAPH_OUTPUT, "member_variances", shape, 3);
+}
+
 static sb_status put_graph(const struct sb_export *e, struct sb_pb *p)
 {
     const struct sb_model_info *info = &e->model->info;
     const uint32_t channel[] = {info->channels, 1, 1}, one[] = {1};
     const uint32_t example[] = {0, info->channels, info->height, info->width};
-    const uint32_t shape[] = {e->members, 0, info->classes};
     const unsigned char zero[sizeof(int64_t)] = {0};
     bool rows = sb_onnx_rows(e->model);
     size_t bytes = info->channels * sizeof *info->mean;
     sb_status st = sb_onnx_nodes(e, p);
     sb_pb_text(p, GRAPH_NAME, info->arch);
-    put_tensor(p, "mean", channel, rows ? 1 : 3, ELEMENT_FLOAT, info->mean, bytes);
-    put_tensor(p, "sd", channel, rows ? 1 : 3, ELEMENT_FLOAT, info->sd, bytes);
-    put_tensor(p, "first_axis", one, 1, ELEMENT_INT64, zero, sizeof zero);
+    sb_onnx_put_tensor(p, "input_mean", channel, rows ? 1 : 3, ELEMENT_FLOAT, info->mean,
+                       bytes);
+    sb_onnx_put_tensor(p, "input_sd", channel, rows ? 1 : 3, ELEMENT_FLOAT, info->sd,
+                       bytes);
+    sb_onnx_put_tensor(p, "first_axis", one, 1, ELEMENT_INT64, zero, sizeof zero);
     put_value(p, GRAPH_INPUT, "input", example, rows ? 2 : 4);
-    put_value(p, GRAPH_OUTPUT, "probabilities", shape + 1, 2);
-    put_value(p, GRAPH_OUTPUT, "members", shape, 3);
+    put_outputs(e, p);
     return st == SB_OK ? sb_pb_status(p) : st;
 }
 
@@ -151,10 +168,6 @@ static sb_status put_model(const struct sb_export *e, uint64_t graph_bytes,
 
 static sb_status check(const struct sb_export *e, const char *path, uint64_t bytes)
 {
-    if (e->model->info.targets > 0)
-        return sb_fail(SB_EARG, "an ONNX graph ends in the probabilities of classes, and "
-                                "this model has continuous targets; export it as "
-                                "safetensors-dense or npz");
     if (e->sigma)
         return sb_fail(SB_EARG, "an ONNX graph predicts and has no place for deviations; "
                                 "export them as safetensors-dense or npz");

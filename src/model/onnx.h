@@ -13,6 +13,25 @@
  *                |  ReduceMean
  *              probabilities [n][classes]
  *
+ * Of continuous targets a branch ends in its outputs, which Unsqueeze and Concat stack; the
+ * mixture of the members is made of them in standard units, and only its results are put
+ * into those of the targets:
+ *
+ *     outputs [M][n][outputs]
+ *       |  Slice (noise per example), or the outputs and each member's noise, expanded
+ *       +-- standard.means [M][n][T]           +-- log_variances, Clip, Exp
+ *       |     ReduceMean                       |
+ *       |   standard.mean [n][T]               standard.variances [M][n][T]
+ *       |     Sub, Mul                         |
+ *       +-- squares ------------ Add, ReduceMean, Sqrt: standard.sd [n][T]
+ *
+ *     mean = standard.mean * target_sd + target_mean,  sd = standard.sd * target_spread
+ *     member_means = standard.means * target_sd + target_mean
+ *     member_variances = standard.variances * target_sd * target_sd
+ *
+ * target_spread is target_sd; what makes all deviations about the mean larger or smaller is a
+ * factor of it.
+ *
  * Node i of member m gives the value member.<m>.value.<i>; arrays have the names of every
  * other export (export.h).
  */
@@ -58,8 +77,33 @@ enum { SHAPE_DIM = 1, DIM_VALUE = 1, DIM_NAME = 2 };
 /* Whether examples are rows of features, [n][features], not images. */
 bool sb_onnx_rows(const struct sb_model *m);
 
-/* The graph's nodes. They read the values "input", "mean", "sd" and "first_axis", and every
- * array of the export; "probabilities" and "members" come out. */
+/* The graph's nodes. They read the values "input", "input_mean", "input_sd" and "first_axis",
+ * and every array of the export; "probabilities" and "members" come out. */
 sb_status sb_onnx_nodes(const struct sb_export *e, struct sb_pb *p);
+
+/* Begins a node of ONNX, which is named after its output; attributes may follow, and
+ * sb_pb_end. */
+size_t sb_onnx_begin(struct sb_pb *p, const char *op, const char *const *in,
+                     uint32_t inputs, const char *out);
+
+/* One without attributes; b NULL: of one input. */
+void sb_onnx_put(struct sb_pb *p, const char *op, const char *a, const char *b,
+                 const char *out);
+void sb_onnx_put_integer(struct sb_pb *p, const char *name, uint32_t value);
+void sb_onnx_put_integers(struct sb_pb *p, const char *name, const uint32_t *value,
+                          uint32_t n);
+
+/* Stacks member.<m>.<what> of all members: Concat along the first axis. */
+void sb_onnx_put_stack(struct sb_pb *p, const struct sb_export *e, const char *what,
+                       const char *out);
+
+/* A constant of the graph. */
+void sb_onnx_put_tensor(struct sb_pb *p, const char *name, const uint32_t *dim,
+                        uint32_t dims, uint32_t type, const void *data, size_t bytes);
+
+/* Of continuous targets: what is made of "outputs", [M][n][outputs], and with which
+ * constants; mean, sd, member_means and member_variances come out. */
+void sb_onnx_outcome_nodes(struct sb_pb *p, const struct sb_export *e);
+void sb_onnx_outcome_tensors(struct sb_pb *p, const struct sb_export *e);
 
 #endif

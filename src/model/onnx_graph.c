@@ -21,9 +21,8 @@ struct graph {
 
 /* ---- nodes of ONNX ------------------------------------------------------------------- */
 
-/* Begins a node, which is named after its output; attributes may follow. */
-static size_t begin_node(struct sb_pb *p, const char *op, const char *const *in,
-                         uint32_t inputs, const char *out)
+size_t sb_onnx_begin(struct sb_pb *p, const char *op, const char *const *in,
+                     uint32_t inputs, const char *out)
 {
     size_t begun = sb_pb_begin(p, GRAPH_NODE);
     for (uint32_t i = 0; i < inputs; i++)
@@ -34,14 +33,14 @@ static size_t begin_node(struct sb_pb *p, const char *op, const char *const *in,
     return begun;
 }
 
-static void put_node(struct sb_pb *p, const char *op, const char *a, const char *b,
-                     const char *out)
+void sb_onnx_put(struct sb_pb *p, const char *op, const char *a, const char *b,
+                 const char *out)
 {
     const char *const in[] = {a, b};
-    sb_pb_end(p, begin_node(p, op, in, b ? 2 : 1, out));
+    sb_pb_end(p, sb_onnx_begin(p, op, in, b ? 2 : 1, out));
 }
 
-static void put_integer(struct sb_pb *p, const char *name, uint32_t value)
+void sb_onnx_put_integer(struct sb_pb *p, const char *name, uint32_t value)
 {
     size_t begun = sb_pb_begin(p, NODE_ATTRIBUTE);
     sb_pb_text(p, ATTRIBUTE_NAME, name);
@@ -59,8 +58,8 @@ static void put_float(struct sb_pb *p, const char *name, float value)
     sb_pb_end(p, begun);
 }
 
-static void put_integers(struct sb_pb *p, const char *name, const uint32_t *value,
-                         uint32_t n)
+void sb_onnx_put_integers(struct sb_pb *p, const char *name, const uint32_t *value,
+                          uint32_t n)
 {
     size_t begun = sb_pb_begin(p, NODE_ATTRIBUTE);
     sb_pb_text(p, ATTRIBUTE_NAME, name);
@@ -102,8 +101,8 @@ static struct name prediction_of(uint32_t member, const char *what)
 
 static void put_flatten(struct sb_pb *p, const char *in, const char *out)
 {
-    size_t node = begin_node(p, "Flatten", &in, 1, out);
-    put_integer(p, "axis", 1);
+    size_t node = sb_onnx_begin(p, "Flatten", &in, 1, out);
+    sb_onnx_put_integer(p, "axis", 1);
     sb_pb_end(p, node);
 }
 
@@ -119,8 +118,8 @@ static void put_linear(const struct graph *g, uint32_t i)
         x = flat;
     }
     const char *const in[] = {x.text, weight.text, bias.text};
-    size_t node = begin_node(g->p, "Gemm", in, d->bias ? 3 : 2, y.text);
-    put_integer(g->p, "transB", 1); /* weights are [out][in] */
+    size_t node = sb_onnx_begin(g->p, "Gemm", in, d->bias ? 3 : 2, y.text);
+    sb_onnx_put_integer(g->p, "transB", 1); /* weights are [out][in] */
     sb_pb_end(g->p, node);
 }
 
@@ -132,10 +131,11 @@ static void put_conv(const struct graph *g, uint32_t i)
     struct name weight = array_of(g, d->name, "weight"),
                 bias = array_of(g, d->name, "bias");
     const char *const in[] = {x.text, weight.text, bias.text};
-    size_t node = begin_node(g->p, "Conv", in, d->bias ? 3 : 2, y.text);
-    put_integers(g->p, "kernel_shape", (const uint32_t[]){c->kh, c->kw}, 2);
-    put_integers(g->p, "strides", (const uint32_t[]){c->stride, c->stride}, 2);
-    put_integers(g->p, "pads", (const uint32_t[]){c->pad, c->pad, c->pad, c->pad}, 4);
+    size_t node = sb_onnx_begin(g->p, "Conv", in, d->bias ? 3 : 2, y.text);
+    sb_onnx_put_integers(g->p, "kernel_shape", (const uint32_t[]){c->kh, c->kw}, 2);
+    sb_onnx_put_integers(g->p, "strides", (const uint32_t[]){c->stride, c->stride}, 2);
+    sb_onnx_put_integers(g->p, "pads", (const uint32_t[]){c->pad, c->pad, c->pad, c->pad},
+                         4);
     sb_pb_end(g->p, node);
 }
 
@@ -151,23 +151,23 @@ static void put_norm(const struct graph *g, uint32_t i)
                           array_of(g, d->name, "running_var")};
     const char *const in[] = {x.text, part[0].text, part[1].text, part[2].text,
                               part[3].text};
-    size_t node = begin_node(g->p, "BatchNormalization", in, 5, norm.text);
+    size_t node = sb_onnx_begin(g->p, "BatchNormalization", in, 5, norm.text);
     put_float(g->p, "epsilon", SB_NORM_EPSILON);
     sb_pb_end(g->p, node);
     struct name sum = add ? value_of(g, i, d->relu ? ".sum" : "") : norm;
     if (add)
-        put_node(g->p, "Add", norm.text, value_of(g, d->other, "").text, sum.text);
+        sb_onnx_put(g->p, "Add", norm.text, value_of(g, d->other, "").text, sum.text);
     if (d->relu)
-        put_node(g->p, "Relu", sum.text, NULL, value_of(g, i, "").text);
+        sb_onnx_put(g->p, "Relu", sum.text, NULL, value_of(g, i, "").text);
 }
 
 static void put_max_pool(const struct graph *g, uint32_t i)
 {
     struct name x = value_of(g, g->a->node[i].in, "");
     const char *in = x.text;
-    size_t node = begin_node(g->p, "MaxPool", &in, 1, value_of(g, i, "").text);
-    put_integers(g->p, "kernel_shape", (const uint32_t[]){2, 2}, 2);
-    put_integers(g->p, "strides", (const uint32_t[]){2, 2}, 2);
+    size_t node = sb_onnx_begin(g->p, "MaxPool", &in, 1, value_of(g, i, "").text);
+    sb_onnx_put_integers(g->p, "kernel_shape", (const uint32_t[]){2, 2}, 2);
+    sb_onnx_put_integers(g->p, "strides", (const uint32_t[]){2, 2}, 2);
     sb_pb_end(g->p, node);
 }
 
@@ -185,23 +185,23 @@ static sb_status put(const struct graph *g, uint32_t i)
         put_norm(g, i);
         return SB_OK;
     case SB_NODE_RELU:
-        put_node(g->p, "Relu", x.text, NULL, y.text);
+        sb_onnx_put(g->p, "Relu", x.text, NULL, y.text);
         return SB_OK;
     case SB_NODE_ADD:
-        put_node(g->p, "Add", x.text, value_of(g, d->other, "").text, y.text);
+        sb_onnx_put(g->p, "Add", x.text, value_of(g, d->other, "").text, y.text);
         return SB_OK;
     case SB_NODE_MAX_POOL:
         put_max_pool(g, i);
         return SB_OK;
     case SB_NODE_MEAN_POOL:
-        put_node(g->p, "GlobalAveragePool", x.text, NULL, y.text);
+        sb_onnx_put(g->p, "GlobalAveragePool", x.text, NULL, y.text);
         return SB_OK;
     case SB_NODE_FLATTEN:
         g->flat[i] = true;
         put_flatten(g->p, x.text, y.text);
         return SB_OK;
     case SB_NODE_MASK:
-        put_node(g->p, "Mul", x.text, array_of(g, "keep", d->name).text, y.text);
+        sb_onnx_put(g->p, "Mul", x.text, array_of(g, "keep", d->name).text, y.text);
         return SB_OK;
     case SB_NODE_INPUT:
     case SB_NODE_SCALE:
@@ -215,36 +215,50 @@ static sb_status put(const struct graph *g, uint32_t i)
 
 /* ---- the graph ----------------------------------------------------------------------- */
 
-static sb_status put_member(const struct graph *g)
+static void put_softmax(const struct graph *g, const char *logits)
+{
+    struct name prediction = prediction_of(g->member, "probabilities");
+    size_t node = sb_onnx_begin(g->p, "Softmax", &logits, 1, prediction.text);
+    sb_onnx_put_integer(g->p, "axis", 1);
+    sb_pb_end(g->p, node);
+    sb_onnx_put(g->p, "Unsqueeze", prediction.text, "first_axis",
+                prediction_of(g->member, "row").text);
+}
+
+static sb_status put_member(const struct graph *g, bool outcomes)
 {
     sb_status st = SB_OK;
     for (uint32_t i = 1; i < g->a->nodes && st == SB_OK; i++)
         st = put(g, i);
-    struct name logits = value_of(g, g->a->head[0].node, "");
-    struct name prediction = prediction_of(g->member, "probabilities");
-    const char *in = logits.text;
-    size_t node = begin_node(g->p, "Softmax", &in, 1, prediction.text);
-    put_integer(g->p, "axis", 1);
-    sb_pb_end(g->p, node);
-    put_node(g->p, "Unsqueeze", prediction.text, "first_axis",
-             prediction_of(g->member, "row").text);
+    struct name outputs = value_of(g, g->a->head[0].node, "");
+    if (outcomes)
+        sb_onnx_put(g->p, "Unsqueeze", outputs.text, "first_axis",
+                    prediction_of(g->member, "row").text);
+    else
+        put_softmax(g, outputs.text);
     return st;
+}
+
+void sb_onnx_put_stack(struct sb_pb *p, const struct sb_export *e, const char *what,
+                       const char *out)
+{
+    size_t node = sb_pb_begin(p, GRAPH_NODE);
+    for (uint32_t i = 0; i < e->members; i++)
+        sb_pb_text(p, NODE_INPUT, prediction_of(e->first + i, what).text);
+    sb_pb_text(p, NODE_OUTPUT, out);
+    sb_pb_text(p, NODE_NAME, out);
+    sb_pb_text(p, NODE_OP, "Concat");
+    sb_onnx_put_integer(p, "axis", 0);
+    sb_pb_end(p, node);
 }
 
 static void put_ensemble(struct sb_pb *p, const struct sb_export *e)
 {
-    const char *const members = "members", *const prediction = "probabilities";
-    size_t node = sb_pb_begin(p, GRAPH_NODE);
-    for (uint32_t i = 0; i < e->members; i++)
-        sb_pb_text(p, NODE_INPUT, prediction_of(e->first + i, "row").text);
-    sb_pb_text(p, NODE_OUTPUT, members);
-    sb_pb_text(p, NODE_NAME, members);
-    sb_pb_text(p, NODE_OP, "Concat");
-    put_integer(p, "axis", 0);
-    sb_pb_end(p, node);
-    node = begin_node(p, "ReduceMean", &members, 1, prediction);
-    put_integers(p, "axes", (const uint32_t[]){0}, 1);
-    put_integer(p, "keepdims", 0);
+    const char *const members = "members";
+    sb_onnx_put_stack(p, e, "row", members);
+    size_t node = sb_onnx_begin(p, "ReduceMean", &members, 1, "probabilities");
+    sb_onnx_put_integers(p, "axes", (const uint32_t[]){0}, 1);
+    sb_onnx_put_integer(p, "keepdims", 0);
     sb_pb_end(p, node);
 }
 
@@ -258,18 +272,22 @@ bool sb_onnx_rows(const struct sb_model *m)
 sb_status sb_onnx_nodes(const struct sb_export *e, struct sb_pb *p)
 {
     struct graph g = {.p = p, .a = &e->model->arch};
+    bool outcomes = e->model->info.targets > 0;
     sb_status st = SB_OK;
     g.flat = sb_calloc(g.a->nodes, sizeof *g.flat);
     if (!g.flat)
         return sb_fail(SB_ENOMEM, "no memory for %u nodes", g.a->nodes);
     g.flat[0] = sb_onnx_rows(e->model);
-    put_node(p, "Sub", "input", "mean", "centred");
-    put_node(p, "Div", "centred", "sd", "normalised");
+    sb_onnx_put(p, "Sub", "input", "input_mean", "centred");
+    sb_onnx_put(p, "Div", "centred", "input_sd", "normalised");
     for (uint32_t i = 0; i < e->members && st == SB_OK; i++) {
         g.member = e->first + i;
-        st = put_member(&g);
+        st = put_member(&g, outcomes);
     }
-    put_ensemble(p, e);
+    if (outcomes)
+        sb_onnx_outcome_nodes(p, e);
+    else
+        put_ensemble(p, e);
     sb_free(g.flat);
     return st;
 }

@@ -45,7 +45,6 @@ static sb_status loss_of_classes(const struct sb_env *env, const struct sb_shard
 /* ---- Gaussians ----------------------------------------------------------------------- */
 
 static const float log_2pi = 1.83787706640934548356f;
-static const float log_variance_most = 12.0f;
 
 /* One target of a block of rows. */
 struct cell {
@@ -66,9 +65,9 @@ static struct cell cell_of(const struct sb_likelihood_head *head, uint32_t block
 
 static float clamp(float x)
 {
-    return x < -log_variance_most  ? -log_variance_most
-           : x > log_variance_most ? log_variance_most
-                                   : x;
+    return x < -SB_LOG_VARIANCE_MOST  ? -SB_LOG_VARIANCE_MOST
+           : x > SB_LOG_VARIANCE_MOST ? SB_LOG_VARIANCE_MOST
+                                      : x;
 }
 
 static float log_variance_of(const struct cell *c, uint32_t lane)
@@ -177,9 +176,9 @@ static sb_status add_target(const struct sb_shards *shards, const struct target 
 /* The gradient of a shared log-variance. Beyond its bounds only the way back counts. */
 static float noise_gradient(float log_variance, double mean)
 {
-    bool back = log_variance < -log_variance_most  ? mean < 0.0
-                : log_variance > log_variance_most ? mean > 0.0
-                                                   : true;
+    bool back = log_variance < -SB_LOG_VARIANCE_MOST  ? mean < 0.0
+                : log_variance > SB_LOG_VARIANCE_MOST ? mean > 0.0
+                                                      : true;
     return back ? (float)mean : 0.0f;
 }
 

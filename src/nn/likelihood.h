@@ -24,6 +24,8 @@
 #include "kernels/act.h"
 #include "kernels/shards.h"
 
+#define SB_LOG_VARIANCE_MOST 12.0f /* either way */
+
 enum sb_likelihood_kind {
     SB_LIKELIHOOD_CATEGORICAL,
     SB_LIKELIHOOD_GAUSS_SHARED,

@@ -49,8 +49,12 @@ static sb_status plain_columns(struct sb_columns **out, uint32_t features,
 static sb_status find_columns(struct sb_feed *f)
 {
     const struct sb_model_info *i = &f->o.model->info;
-    return i->columns ? sb_predict_columns(i, &f->columns)
-                      : plain_columns(&f->columns, i->channels, i->targets);
+    if (i->columns)
+        return sb_predict_columns(i, &f->columns);
+    sb_status st = plain_columns(&f->columns, i->channels, i->targets);
+    if (st == SB_OK)
+        f->columns->impute = sb_missing_taken(i, NULL);
+    return st;
 }
 
 static sb_status idle(void *context)
@@ -113,15 +117,14 @@ static sb_status check_kind(const struct sb_dataset *d, const struct sb_model_in
 static sb_status open_set(struct sb_feed *f)
 {
     const struct sb_model_info *i = &f->o.model->info;
-    struct sb_columns *columns;
     if (f->o.keep && *f->o.keep)
         return sb_fail(SB_EARG,
                        "%s is no table as text; only of those can columns be kept",
                        f->o.path);
-    sb_status st = sb_predict_columns(i, &columns);
+    sb_status st = sb_predict_columns(i, &f->known);
     if (st != SB_OK)
         return st;
-    uint32_t inputs = columns ? columns->inputs : i->channels;
+    uint32_t inputs = f->known ? f->known->inputs : i->channels;
     const struct sb_image_shape shape = {inputs, i->height, i->width};
     /* Image files become the model's shape at once, as in training. */
     const struct sb_dataset same = {.element = SB_BYTES,
@@ -133,8 +136,7 @@ static sb_status open_set(struct sb_feed *f)
                                 .like = takes_rows(i) ? NULL : &same,
                                 .unlabelled = true,
                                 .any_name = true,
-                                .impute = columns && columns->impute};
-    sb_columns_free(columns);
+                                .impute = sb_missing_taken(i, f->known)};
     st = sb_dataset_open_with(&f->set, f->o.path, &o);
     if (st == SB_OK)
         st = check_kind(&f->set, i, inputs);
@@ -195,6 +197,7 @@ void sb_feed_fini(struct sb_feed *f)
         return;
     sb_rows_fini(&f->rows);
     sb_columns_free(f->columns);
+    sb_columns_free(f->known);
     sb_dataset_fini(&f->set);
     sb_free(f->buffer);
     *f = (struct sb_feed){0};
@@ -211,10 +214,8 @@ static sb_status read_rows(struct sb_feed *f, size_t most, struct sb_input *in,
                            size_t *got)
 {
     ptrdiff_t one = sizeof(float), row = one * (ptrdiff_t)f->columns->inputs;
-    *in = (struct sb_input){.data = f->buffer,
-                            .type = SB_INPUT_F32,
-                            .stride = {row, one, one, one},
-                            .missing = true};
+    *in = (struct sb_input){
+        .data = f->buffer, .type = SB_INPUT_F32, .stride = {row, one, one, one}};
     return sb_rows_next(&f->rows, (float *)f->buffer, most, got);
 }
 
@@ -312,11 +313,25 @@ const char *sb_feed_keep_text(const struct sb_feed *f, size_t i, uint32_t k)
     return k < sb_feed_keeps(f) && i < f->last ? sb_rows_keep_text(&f->rows, i, k) : NULL;
 }
 
+/* Of rows in memory: those before the next, also those of other processes. */
+static bool note_set(const struct sb_feed *f, char out[SB_FEED_NOTE])
+{
+    const struct sb_dataset *d = &f->view;
+    struct sb_missing missing = {0};
+    if (d->element != SB_FLOATS || !takes_rows(&f->o.model->info))
+        return false;
+    const struct sb_input in = sb_gather_input(d, d->values);
+    sb_missing_count(&missing, &in, (size_t)f->done, 0, true, f->known, d->channels);
+    return sb_missing_note(&missing, f->known, out);
+}
+
 bool sb_feed_note(const struct sb_feed *f, char out[SB_FEED_NOTE])
 {
     const struct sb_table_odd *odd = &f->rows.odd;
     char title[SB_COLUMN_TITLE];
-    if (!f->columns || odd->line == 0)
+    if (!f->columns)
+        return note_set(f, out);
+    if (odd->line == 0)
         return false;
     snprintf(out, SB_FEED_NOTE,
              "%llu value%s that training never saw (texts of no category: %llu, missing "

@@ -15,7 +15,7 @@
 #include "predict/predictor.h"
 #include "readers/rows.h"
 
-enum { SB_FEED_BATCH = 1024, SB_FEED_NAME = 4096, SB_FEED_NOTE = 512 };
+enum { SB_FEED_BATCH = 1024, SB_FEED_NAME = 4096, SB_FEED_NOTE = SB_MISSING_NOTE };
 
 struct sb_feed_options {
     const struct sb_model *model; /* borrowed, as all pointers here */
@@ -30,6 +30,7 @@ struct sb_feed_options {
 struct sb_feed {
     struct sb_feed_options o;
     struct sb_columns *columns; /* owned: of a table as text, else NULL */
+    struct sb_columns *known;   /* owned: the model's, if rows are no text; or NULL */
     struct sb_rows rows;        /* of a table as text */
     struct sb_dataset set;      /* everything else ... */
     struct sb_dataset view;     /* ... as the model takes it; borrows from set */

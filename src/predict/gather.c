@@ -58,6 +58,5 @@ struct sb_input sb_gather_input(const struct sb_dataset *d, const void *data)
     ptrdiff_t row = one * d->width, plane = row * d->height;
     return (struct sb_input){.data = data,
                              .type = bytes ? SB_INPUT_U8 : SB_INPUT_F32,
-                             .stride = {plane * d->channels, plane, row, one},
-                             .missing = true};
+                             .stride = {plane * d->channels, plane, row, one}};
 }

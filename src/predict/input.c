@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/threads.h"
-#include "data/encode.h"
 
 struct job {
     const struct sb_input *in;
@@ -36,7 +35,24 @@ static bool fill_floats(const unsigned char *from, ptrdiff_t step, float mean, f
     return bad;
 }
 
-static bool fill_example(const struct job *j, const unsigned char *from, float *to)
+/* A row that lacks a number: that counts as the mean. */
+static enum sb_row_state fill_missing(const struct job *j, const unsigned char *from,
+                                      float *to)
+{
+    enum sb_row_state state = SB_ROW_NEW;
+    for (uint32_t c = 0; c < j->x->channels; c++, from += j->in->stride[1]) {
+        float x;
+        memcpy(&x, from, sizeof x);
+        if (isinf(x))
+            state = SB_ROW_BAD;
+        if (isnan(x))
+            to[c * j->x->plane] = 0.0f;
+    }
+    return state;
+}
+
+static enum sb_row_state fill_example(const struct job *j, const unsigned char *from,
+                                      float *to)
 {
     const struct sb_act *x = j->x;
     const ptrdiff_t *stride = j->in->stride;
@@ -45,8 +61,10 @@ static bool fill_example(const struct job *j, const unsigned char *from, float *
     if (m->columns) {
         enum sb_row_state state =
             sb_encode_row(m->columns, from, stride[1], m->mean, m->sd, to, x->plane);
-        return state == SB_ROW_BAD || (state == SB_ROW_NEW && !j->in->missing);
+        return state == SB_ROW_NEW && !j->in->missing ? SB_ROW_BAD : state;
     }
+    const unsigned char *row_at = from;
+    float *row_to = to;
     for (uint32_t c = 0; c < x->channels; c++, from += stride[1], to += x->plane)
         for (uint32_t y = 0; y < x->height; y++) {
             const unsigned char *row = from + (ptrdiff_t)y * stride[2];
@@ -58,7 +76,9 @@ static bool fill_example(const struct job *j, const unsigned char *from, float *
                 bad |= fill_floats(row, stride[3], j->normal->mean[c], j->normal->sd[c],
                                    x->width, out, x->lanes);
         }
-    return bad;
+    if (bad && j->in->missing)
+        return fill_missing(j, row_at, row_to);
+    return bad ? SB_ROW_BAD : SB_ROW_GOOD;
 }
 
 static void copy_example(const struct job *j, size_t i, float *to)
@@ -87,13 +107,14 @@ static void fill_block(void *context, size_t chunk, int worker)
     for (uint32_t l = 0; l < j->x->lanes; l++) {
         size_t i = chunk * j->x->lanes + l;
         if (l < lanes && j->in->type == SB_INPUT_ACT) {
-            j->bad[i] = 0;
+            j->bad[i] = SB_ROW_GOOD;
             copy_example(j, i, to + l);
         } else if (l < lanes)
-            j->bad[i] = fill_example(j,
-                                     (const unsigned char *)j->in->data +
-                                         (ptrdiff_t)(j->at + i) * j->in->stride[0],
-                                     to + l);
+            j->bad[i] =
+                (unsigned char)fill_example(j,
+                                            (const unsigned char *)j->in->data +
+                                                (ptrdiff_t)(j->at + i) * j->in->stride[0],
+                                            to + l);
         else
             clear_lane(j->x, to + l);
     }

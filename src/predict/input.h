@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "data/encode.h"
 #include "data/normalise.h"
 #include "kernels/act.h"
 
@@ -21,12 +22,13 @@ struct sb_input {
     const void *data; /* of activations: a struct sb_act, and no strides */
     enum sb_input_type type;
     ptrdiff_t stride[4]; /* bytes to the next example, channel, row and column */
-    bool missing; /* of tables: numbers may be missing where none was in training */
+    bool
+        missing; /* of rows: numbers may lack where none did in training, see missing.h */
 };
 
 /* Fills x, whose shape and number of examples say what to read, with examples at, at + 1,
- * ...; padding lanes are 0. s is one for bytes, which serves floats too. bad: [x->batch],
- * set where a float is not finite. */
+ * ...; padding lanes are 0. s is one for bytes, which serves floats too. bad: [x->batch]
+ * of enum sb_row_state: SB_ROW_BAD where a float is not finite, unless it may be missing. */
 void sb_input_fill(const struct sb_input *in, size_t at, const struct sb_normalise *s,
                    int threads, struct sb_act *x, unsigned char *bad);
 

@@ -11,6 +11,7 @@
 #include "kernels/kernels.h"
 #include "predict/forward.h"
 #include "predict/kept.h"
+#include "predict/worker.h"
 
 /* Bytes of a thread's widest activations, at most; a few of them are in use at a time. They
  * need not fit the second-level cache to be worth keeping small. */
@@ -18,83 +19,10 @@ enum { WIDEST_BYTES = 1 << 20 };
 
 /* ---- life ---------------------------------------------------------------------------- */
 
-static sb_status init_net(const struct sb_predictor *p, uint32_t images, int threads,
-                          bool single, struct sb_net *out)
-{
-    struct sb_arch arch;
-    sb_status st = sb_model_arch(p->model, &arch);
-    struct sb_net_options net = {
-        .made = &arch,
-        .lanes = p->env.kernels->lanes,
-        .max_batch = images,
-        .threads = threads,
-        .gauss = p->sampling.kind == SB_SAMPLE_NOISE,
-        .inference = true,
-        .single = single,
-        .shared = p->loaded->member,
-        .shared_count = p->loaded->members,
-    };
-    if (st == SB_OK)
-        st = sb_net_init(out, &net);
-    sb_arch_fini(&arch);
-    return st;
-}
-
 /* Pieces of work that the members are: groups of those that share layers. */
 static uint32_t groups_of(const struct sb_predictor *p)
 {
     return p->loaded->members / p->loaded->group;
-}
-
-/* Whether this predictor draws weights itself; a single draw comes with what is loaded. */
-static bool draws_here(const struct sb_predictor *p)
-{
-    return p->sampling.kind == SB_SAMPLE_DRAWS && p->sampling.draws > 1;
-}
-
-static sb_status init_draw(const struct sb_predictor *p, struct sb_predict_worker *w)
-{
-    size_t most = 0, largest = 0;
-    for (uint32_t i = 0; i < p->model->members; i++) {
-        const struct sb_net *net = &p->loaded->member[i];
-        size_t sum = 0, layer = sb_trained_largest(&p->model->member[i]);
-        for (uint32_t k = 0; k < net->arch.weights; k++)
-            sum += sb_weight_placed(&net->weight[k]);
-        most = sum > most ? sum : most;
-        largest = layer > largest ? layer : largest;
-    }
-    w->theta = sb_malloc(most, sizeof *w->theta);
-    w->layer = sb_malloc(largest, sizeof *w->layer);
-    w->scratch = sb_malloc(sb_model_draw_scratch(p->model), sizeof *w->scratch);
-    return w->theta && w->layer && w->scratch
-               ? SB_OK
-               : sb_fail(SB_ENOMEM, "no memory to draw %zu weights", most);
-}
-
-/* Predictions of all members to the examples a worker takes at once. */
-static size_t all_predictions(const struct sb_predictor *p)
-{
-    return (size_t)p->at_once * sb_model_prediction_size(&p->model->info) *
-           p->model->members;
-}
-
-/* Floats of them, and of the distances of all places. */
-static size_t buffer_floats(const struct sb_predictor *p)
-{
-    return all_predictions(p) + (size_t)p->at_once * (1 + p->model->members);
-}
-
-static sb_status init_buffers(const struct sb_predictor *p, struct sb_predict_worker *w)
-{
-    const struct sb_model *m = p->model;
-    size_t batch = (size_t)p->at_once * sb_model_prediction_size(&m->info);
-    w->draw = sb_malloc(batch, sizeof *w->draw);
-    w->prob = sb_malloc(buffer_floats(p), sizeof *w->prob);
-    w->member = sb_malloc(m->members, 3 * sizeof *w->member);
-    w->bad = sb_malloc((size_t)p->at_once + SB_MAX_LANES, 1); /* or the bands of one */
-    if (!w->draw || !w->prob || !w->member || !w->bad)
-        return sb_fail(SB_ENOMEM, "no memory to predict %u examples at once", p->at_once);
-    return draws_here(p) ? init_draw(p, w) : SB_OK;
 }
 
 /* How many examples of max_batch a thread takes at once, and how many threads do. If there
@@ -127,15 +55,11 @@ static sb_status init_workers(struct sb_predictor *p, bool single)
 {
     sb_status st = SB_OK;
     p->worker = sb_calloc(p->workers, sizeof *p->worker);
-    p->shared_prob = sb_malloc(buffer_floats(p), p->workers * sizeof(float));
+    p->shared_prob = sb_malloc(sb_worker_floats(p), p->workers * sizeof(float));
     if (!p->worker || !p->shared_prob)
         return sb_fail(SB_ENOMEM, "no memory for %u workers", p->workers);
-    for (uint32_t i = 0; i < p->workers && st == SB_OK; i++) {
-        st = init_net(p, p->at_once, i == 0 ? p->env.threads : 1, single,
-                      &p->worker[i].net);
-        if (st == SB_OK)
-            st = init_buffers(p, &p->worker[i]);
-    }
+    for (uint32_t i = 0; i < p->workers && st == SB_OK; i++)
+        st = sb_worker_init(&p->worker[i], p, i == 0 ? p->env.threads : 1, single);
     return st;
 }
 
@@ -184,17 +108,8 @@ void sb_predictor_fini(struct sb_predictor *p)
         return;
     sb_predictor_fini(p->few);
     sb_free(p->few);
-    for (uint32_t i = 0; p->worker && i < p->workers; i++) {
-        struct sb_predict_worker *w = &p->worker[i];
-        sb_net_fini(&w->net);
-        sb_free(w->theta);
-        sb_free(w->layer);
-        sb_free(w->scratch);
-        sb_free(w->draw);
-        sb_free(w->prob);
-        sb_free(w->member);
-        sb_free(w->bad);
-    }
+    for (uint32_t i = 0; p->worker && i < p->workers; i++)
+        sb_worker_fini(&p->worker[i]);
     sb_free(p->worker);
     sb_free(p->shared_prob);
     sb_normalise_fini(&p->normal);
@@ -245,7 +160,7 @@ static sb_status run_draw(const struct batch *b, struct sb_predict_worker *w, ui
                            .step = d,
                            .image = image};
     sb_net_share(&w->net, &p->loaded->member[m]);
-    if (draws_here(p))
+    if (sb_worker_draws(p))
         draw_weights(b, w, m, d, first);
     sb_status st = sb_predict_forward(&b->env, &w->net, &pass, first, w->draw);
     if (st == SB_OK)
@@ -272,18 +187,28 @@ static void fill_net(const struct batch *b, struct sb_predict_worker *w, size_t 
     rows.stride[0] = (ptrdiff_t)w->net.input.height * in->stride[2];
     sb_input_fill(&rows, 0, &b->p->normal, b->env.threads, &w->net.input, w->bad);
     for (uint32_t i = 1; i < bands; i++)
-        w->bad[0] |= w->bad[i];
+        w->bad[0] = w->bad[i] > w->bad[0] ? w->bad[i] : w->bad[0];
 }
 
-static sb_status check_finite(const struct sb_predict_worker *w, uint32_t count,
-                              size_t at)
+static sb_status not_finite(const struct batch *b, size_t i)
 {
-    for (uint32_t i = 0; i < count; i++)
-        if (w->bad[i])
-            return sb_fail(SB_ENUMERIC,
-                           "example %zu has a number that is not finite; remove it, or "
-                           "replace what is missing as it was for training",
-                           at + i);
+    const struct sb_model_info *m = &b->p->model->info;
+    const uint32_t size[] = {sb_normalise_inputs(&b->p->normal), m->height, m->width};
+    char bad[SB_MISSING_PLACE];
+    return sb_fail(SB_ENUMERIC,
+                   "example %zu has a number that is not finite: %s; remove it, or "
+                   "replace what is missing as it was for training",
+                   i, sb_missing_bad(b->in, i, b->p->columns, size, bad));
+}
+
+static sb_status check_finite(const struct batch *b, struct sb_predict_worker *w,
+                              uint32_t count, size_t at)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (w->bad[i] == SB_ROW_BAD)
+            return not_finite(b, at + i);
+        w->lacks |= w->bad[i] == SB_ROW_NEW;
+    }
     return SB_OK;
 }
 
@@ -332,7 +257,7 @@ static void hand_out(const struct batch *b, struct sb_predict_worker *w,
 /* How far the examples of a part are from training rows, in a place. */
 static float *away_of(const struct batch *b, float *all, uint32_t place)
 {
-    return all + all_predictions(b->p) + (size_t)place * b->p->at_once;
+    return all + sb_worker_predictions(b->p) + (size_t)place * b->p->at_once;
 }
 
 /* Looks at the examples in the net in a place, for those who want it. */
@@ -382,7 +307,7 @@ static sb_status run_groups(const struct batch *b, struct sb_predict_worker *w,
     if (w->filled != e->chunk)
         fill_net(b, w, e->at, e->count);
     w->filled = e->chunk;
-    sb_status st = check_finite(w, e->count, e->at);
+    sb_status st = check_finite(b, w, e->count, e->at);
     for (; g < end && st == SB_OK; g++)
         st = run_group(b, w, e, g, all);
     return st;
@@ -411,7 +336,7 @@ static sb_status conclude(const struct batch *b, struct sb_predict_worker *w,
 /* All members' predictions of a chunk that is shared. */
 static float *shared_prob(const struct batch *b, size_t chunk)
 {
-    return b->p->shared_prob + (chunk - b->whole) * buffer_floats(b->p);
+    return b->p->shared_prob + (chunk - b->whole) * sb_worker_floats(b->p);
 }
 
 static void run_task(void *context, size_t task, int worker)
@@ -443,8 +368,10 @@ static sb_status run_chunks(struct batch *b, size_t chunks)
         rest = 0;
     b->whole = chunks - shared;
     size_t apart = b->whole + pieces - rest;
-    for (uint32_t i = 0; i < p->workers; i++)
+    for (uint32_t i = 0; i < p->workers; i++) {
         p->worker[i].filled = SIZE_MAX;
+        p->worker[i].lacks = false;
+    }
     if (p->workers > 1)
         b->env.threads = 1;
     sb_threads_run((int)p->workers, apart, run_task, b);
@@ -458,10 +385,32 @@ static sb_status run_chunks(struct batch *b, size_t chunks)
     return sb_failure_raise(&b->failure);
 }
 
+/* What the rows of a call that was answered lacked, if a worker came upon any. */
+static void count_missing(struct sb_predictor *p, const struct sb_input *in, size_t n)
+{
+    bool lacks = false;
+    for (uint32_t i = 0; i < p->workers; i++)
+        lacks |= p->worker[i].lacks;
+    if (lacks)
+        sb_missing_count(&p->missing, in, n, 0, false, p->columns,
+                         sb_normalise_inputs(&p->normal));
+}
+
+static sb_status run_few(struct sb_predictor *p, const struct sb_input *in, size_t n,
+                         uint64_t first, const struct sb_predictions *out)
+{
+    sb_status st = sb_predictor_run(p->few, in, n, first, out);
+    p->missing = p->few->missing;
+    return st;
+}
+
 sb_status sb_predictor_run(struct sb_predictor *p, const struct sb_input *in, size_t n,
                            uint64_t first, const struct sb_predictions *out)
 {
     const uint64_t numbers = (uint64_t)UINT32_MAX + 1;
+    struct sb_input taken = *in;
+    p->missing = (struct sb_missing){0};
+    taken.missing = sb_missing_taken(&p->model->info, p->columns);
     if (p->columns && in->type == SB_INPUT_U8)
         return sb_fail(SB_EARG, "the model takes rows of a table, which are floats; the "
                                 "examples are bytes");
@@ -470,14 +419,14 @@ sb_status sb_predictor_run(struct sb_predictor *p, const struct sb_input *in, si
                                 "train it again with this version to ask how far "
                                 "examples are from them");
     if (p->few && n <= SB_FEW_IMAGES)
-        return sb_predictor_run(p->few, in, n, first, out);
+        return run_few(p, in, n, first, out);
     if (p->sampling.kind == SB_SAMPLE_NOISE && (first > numbers || n > numbers - first))
         return sb_fail(SB_EARG,
                        "examples %llu to %llu: activation noise has numbers for the "
                        "first 2^32; begin again from 0",
                        (unsigned long long)first, (unsigned long long)(first + n - 1));
     struct batch b = {.p = p,
-                      .in = in,
+                      .in = &taken,
                       .n = n,
                       .each = p->at_once,
                       .first = first,
@@ -486,5 +435,8 @@ sb_status sb_predictor_run(struct sb_predictor *p, const struct sb_input *in, si
                       .failure = SB_FAILURE_NONE};
     if (p->workers > 1 && n > 0 && n < (size_t)p->at_once * p->workers)
         b.each = sb_plan_share(n, p->workers, p->env.kernels->lanes);
-    return run_chunks(&b, (n + b.each - 1) / b.each);
+    sb_status st = run_chunks(&b, (n + b.each - 1) / b.each);
+    if (st == SB_OK)
+        count_missing(p, in, n);
+    return st;
 }

@@ -27,6 +27,7 @@
 #include "predict/far.h"
 #include "predict/input.h"
 #include "predict/loaded.h"
+#include "predict/missing.h"
 #include "predict/outcomes.h"
 #include "predict/sampling.h"
 
@@ -43,7 +44,8 @@ struct sb_predict_worker {
      * variances apart */
     const float **member;
     unsigned char *bad; /* [at_once or bands] owned */
-    size_t filled;      /* the chunk of this call whose examples are in the net */
+    bool lacks;    /* a row of this call had a number missing, unlike those of training */
+    size_t filled; /* the chunk of this call whose examples are in the net */
 };
 
 struct sb_predictor {
@@ -59,6 +61,7 @@ struct sb_predictor {
     uint32_t workers;                 /* 1: all threads work together */
     struct sb_predict_worker *worker; /* [workers] owned */
     float *shared_prob;               /* [workers] owned: the same of last chunks */
+    struct sb_missing missing;        /* of the last call that was answered */
     struct sb_far_places places;      /* where examples are compared with training rows */
 };
 

@@ -60,16 +60,28 @@ static double number(const struct sb_npy *a, const unsigned char *at)
     return a->kind == 'i' ? (double)(int64_t)bits : (double)bits;
 }
 
-static sb_status not_finite(const struct view *v, uint64_t row)
-{
-    return sb_fail(SB_EFORMAT,
-                   "%s: example %llu has a value that is not finite as a 32-bit float",
-                   v->a->name, (unsigned long long)row);
-}
-
 static bool good(const struct view *v, float x)
 {
     return isfinite(x) || (v->impute && isnan(x));
+}
+
+/* x: [channels][height][width] of the row, of which one is not good. */
+static sb_status not_finite(const struct view *v, uint64_t row, const float *x)
+{
+    unsigned long long at = 0, plane = v->height * v->width;
+    while (good(v, x[at]))
+        at++;
+    if (plane == 1)
+        return sb_fail(SB_EFORMAT,
+                       "%s: example %llu has a value that is not finite as a 32-bit "
+                       "float: feature %llu (from 0) is %g",
+                       v->a->name, (unsigned long long)row, at, (double)x[at]);
+    return sb_fail(SB_EFORMAT,
+                   "%s: example %llu has a value that is not finite as a 32-bit float: "
+                   "channel %llu, row %llu, column %llu (from 0) is %g",
+                   v->a->name, (unsigned long long)row, at / plane,
+                   at % plane / (unsigned long long)v->width,
+                   at % (unsigned long long)v->width, (double)x[at]);
 }
 
 /* ---- shape ---- */
@@ -171,6 +183,7 @@ static void copy_bytes(const struct view *v, uint8_t *out)
 static sb_status copy_floats(const struct view *v, float *out)
 {
     for (uint64_t n = 0; n < v->n; n++) {
+        const float *row = out;
         bool finite = true;
         for (uint64_t c = 0; c < v->channels; c++)
             for (uint64_t y = 0; y < v->height; y++) {
@@ -181,7 +194,7 @@ static sb_status copy_floats(const struct view *v, float *out)
                 }
             }
         if (!finite)
-            return not_finite(v, n);
+            return not_finite(v, n, row);
     }
     return SB_OK;
 }
@@ -194,7 +207,7 @@ static sb_status check_floats(const struct view *v, const float *x)
         for (size_t i = 0; i < a_row; i++)
             finite &= good(v, x[i]);
         if (!finite)
-            return not_finite(v, n);
+            return not_finite(v, n, x);
     }
     return SB_OK;
 }

@@ -28,6 +28,11 @@ static sb_status check_width(const struct sb_table *t, const struct sb_csv *c,
 {
     if (have == t->width)
         return SB_OK;
+    if (t->mark)
+        return sb_fail(SB_EFORMAT,
+                       "%s: line %llu has %u field%s, the first row, which begins with "
+                       "'#', has %u; if that is a comment, remove it: tables have none",
+                       c->name, sb_table_line(c), have, have == 1 ? "" : "s", t->width);
     return sb_fail(SB_EFORMAT,
                    "%s: line %llu has %u field%s, the first row has %u; every row must "
                    "have as many",
@@ -303,6 +308,12 @@ static sb_status take_classes(struct sb_dataset *d, const struct sb_table *t)
 {
     const struct sb_words *classes = &t->use->column[t->use->label].words;
     d->classes = classes->count;
+    if (d->n == 1 && !t->use->header)
+        return sb_fail(SB_EFORMAT,
+                       "%s: it has a single row, whose label is %s; want rows of two or "
+                       "more classes; if these are the names of columns, no values "
+                       "follow",
+                       t->begin.name, sb_words_at(classes, 0));
     if (d->classes < 2)
         return sb_fail(SB_EFORMAT, "%s: every row has the label %s; want two or more",
                        t->begin.name, sb_words_at(classes, 0));
@@ -353,13 +364,15 @@ static sb_status begin(struct sb_table *t, const char *text, size_t size)
         return st;
     if (!sb_csv_row(&t->begin))
         return sb_fail(SB_EFORMAT, "%s: it is empty", t->begin.name);
+    t->mark = *t->begin.at == '#';
     st = sb_table_header(t, t->begin, &header);
     if (st == SB_OK && (t->width < (t->o->like ? 1 : 2) || t->width > COLUMNS_MOST))
         st =
             sb_fail(SB_EFORMAT,
                     "%s: its first row has %u field%s; want 2 to %d, separated by comma, "
-                    "tab, semicolon or blanks",
-                    t->begin.name, t->width, t->width == 1 ? "" : "s", COLUMNS_MOST);
+                    "tab, semicolon or blanks%s",
+                    t->begin.name, t->width, t->width == 1 ? "" : "s", COLUMNS_MOST,
+                    t->mark ? "; it begins with '#': if it is a comment, remove it" : "");
     if (st == SB_OK)
         st = t->o->like ? follow(t, header) : begin_own(t, header);
     if (st == SB_OK && header) { /* go on behind it */

@@ -18,6 +18,7 @@ struct sb_table {
     bool without;    /* like another, but without what is predicted */
     uint32_t weight; /* column of this file that is not used otherwise; width: none */
     uint64_t rows;
+    bool mark; /* the text begins with a '#' */
 };
 
 /* What is done with a field: f is the text, i its column. */

@@ -90,6 +90,10 @@ static fields target = {NEED_TEXT("name", NAME),
                         END};
 ITEM(one_target, target);
 
+static fields set_of_classes = {NEED("level"), NUMBER("factor"), NEED("coverage"),
+                                NEED("size"), END};
+ITEM(one_set_of_classes, set_of_classes);
+
 static fields test = {TEXT("path"),
                       NEED("n"),
                       NEED_OBJECT("ensemble", scores),
@@ -103,6 +107,7 @@ static fields test = {TEXT("path"),
                       NUMBER("most_frequent"),
                       ARRAY("confusion", SMALL, &confused),
                       OBJECT("temperature", temperature),
+                      ARRAY("conformal", SMALL, &one_set_of_classes),
                       OBJECT("uncertainty", uncertainty),
                       ARRAY("targets", SMALL, &one_target),
                       END};
@@ -212,7 +217,7 @@ static fields other_test = {TEXT("path"), NEED("n"), NEED_OBJECT("ensemble", sco
 static fields other_fields = {TEXT("sampling"), OBJECT("test", other_test), END};
 ITEM(one_other, other_fields);
 
-static fields data = {TEXT("test"), NUMBER("tests"), END};
+static fields data = {TEXT("test"), NUMBER("tests"), ARRAY("shape", 3, &number), END};
 
 static fields results = {TEXT("task"),
                          OBJECT("data", data),

@@ -4,6 +4,7 @@
  * there, if they fit. Links are not followed: what a set is called is
  * part of the recipe (SB_OPTION_PLACE), and stays.
  */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -163,8 +164,26 @@ static void say_for_classes(const struct sb_trainer *t)
                      choose && temperature ? "they change" : "it changes");
 }
 
+/* With n rows the largest coverage that rules anything out is n / (n + 1). */
+static void say_calibration(const struct sb_trainer *t)
+{
+    const uint32_t least = 9; /* of the usual 0.9 */
+    uint32_t n = t->source.calibrations;
+    if (n > 0 && n < least)
+        sb_log_write(
+            t->env->log, SB_LOG_WARN,
+            "data.calibration keeps %u row%s, which are too few for conformal %s "
+            "of 90 %% coverage: those need %u; keep more, or ask for a coverage of "
+            "at most %.3g",
+            n, n == 1 ? "" : "s", t->source.train.targets ? "intervals" : "sets", least,
+            floor(1000.0 * n / (n + 1.0)) / 1000);
+}
+
 void sb_trainer_warn(const struct sb_trainer *t)
 {
+    if (t->options->preliminary) /* the run that it is for says so */
+        return;
+    say_calibration(t);
     say_estimator(t);
     say_unused(t);
     say_for_classes(t);

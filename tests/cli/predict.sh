@@ -87,6 +87,14 @@ predict n2.csv --input - --samples noise <flowers.csv && same n1.csv n2.csv 'noi
 predict out --input - </dev/null
 [ "$(cat out)" = "$(head -n 1 all.csv)" ] || fault 'an empty pipe'
 
+# Texts and gaps that training never saw are told of by eval --test as by predict.
+sed '3s/red/purple/; 3s/"deep ""blue"""/purple/; 5s/,[0-9.]*,/,,/' flowers.csv >odd.csv
+"$sebays" eval flowers --test odd.csv >out 2>err || fault "eval of odd rows: $(cat err)"
+grep -q '^warning: odd.csv: 2 values that training never saw (texts of no category: 1, missing where none was: 1); the first is in example 1 (from 0), column 5 (colour)$' err ||
+    fault "eval of odd rows says '$(cat err)'"
+"$sebays" eval flowers --test flowers.csv >out 2>err || fault "eval of own rows: $(cat err)"
+grep -q 'never saw' err && fault "eval of own rows says '$(cat err)'"
+
 # The formats say the same.
 predict full.csv --input flowers.csv --probabilities --members --top 3 --reject-above 1.0
 grep -q '^[1-9][0-9]* of 150 rejected: total entropy above 1 nats$' err ||

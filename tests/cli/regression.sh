@@ -131,6 +131,20 @@ says 'sebays predict: the model was trained without a calibration part, which co
     sh -c "$sebays train recipe.ini --set data.calibration=0 --out plain --quiet >/dev/null 2>&1;
            $sebays predict plain --input new.csv --conformal"
 
+# Too few rows to calibrate with for a coverage: nothing is ruled out, and that is said.
+"$sebays" train recipe.ini --set data.calibration=6 --out few --quiet >out 2>err || fault "few: $(cat err)"
+grep -q '^warning: data.calibration keeps 6 rows, which are too few for conformal intervals of 90 % coverage: those need 9; keep more, or ask for a coverage of at most 0.857$' err ||
+    fault "few: train said $(cat err)"
+"$sebays" predict few --input new.csv --conformal >out 2>err || fault "few: predict"
+[ "$(tail -n +2 out | cut -d, -f6,7 | sort -u)" = '-inf,inf' ] || fault "few: $(cat out)"
+[ "$(cat err)" = 'sebays predict: warning: the model was calibrated with 6 rows, and --coverage 0.9 needs 9: every interval is infinite; ask for a coverage of at most 0.857, or train with more data.calibration' ] ||
+    fault "few: predict said $(cat err)"
+"$sebays" predict few --input new.csv --conformal --coverage 0.85 >out 2>err || fault "few: predict 0.85"
+[ -s err ] && fault "few: predict 0.85 said $(cat err)"
+grep -q inf out && fault "few: six rows are too few for 0.85"
+"$sebays" predict sets --input classes.csv --conformal --coverage 0.999 >out 2>err || fault "sets 0.999"
+grep -q 'needs 999: every set has all classes; ask for' err || fault "sets 0.999 said $(cat err)"
+
 # Whole numbers: few are classes, unless it is said; --task reaches train, init and plan.
 awk -F, 'NR > 1 { print $2 "," $3 "," int($4 / 10) }' table.csv >tens.csv
 short="--set method.explore_epochs=1 --set method.exploit_epochs=1"

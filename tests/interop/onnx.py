@@ -148,6 +148,65 @@ def check_table(node_path):
     assert "setosa" in graph.meta["class_names"] and graph.meta["columns"]
 
 
+def compare_outcomes(what, node_path, run, path, x, member=None):
+    """Of continuous targets: close in units of the target's deviation."""
+    graph = onnx_check.check(path.read_bytes())
+    with sebays.Model(run) as model:
+        means, variances = (a.reshape(len(a), len(x), -1) for a in model.member_outcomes(x))
+        out = {name: a.reshape(len(x), -1) for name, a in model.outcomes(x)._asdict().items()}
+    want = {"mean": out["mean"], "sd": out["sd"], "member_means": means,
+            "member_variances": variances}
+    if member is not None:
+        means, variances = means[member:member + 1], variances[member:member + 1]
+        want = {"mean": means[0], "sd": np.sqrt(variances[0]), "member_means": means,
+                "member_variances": variances}
+    unit = np.array(json.loads(graph.meta["targets"])["sd"])
+    where = [("NumPy", onnx_check.run(graph, x))]
+    if node_path:
+        where.append(("ONNX Runtime", run_there(node_path, path, x)))
+        where.append(("ONNX Runtime, one", run_there(node_path, path, x[:1])))
+    for name, have in where:
+        assert set(have) == set(want), set(have)
+        n, far = len(have["mean"]), 0
+        for key, value in want.items():
+            value, scale = value[..., :n, :], unit ** (2 if key == "member_variances" else 1)
+            assert have[key].shape == value.shape, (what, key, have[key].shape, value.shape)
+            far = max(far, np.abs((have[key] - value) / scale).max())
+        assert far < CLOSE, f"{what}, {name}: differs by {far} of a target's deviation"
+        print(f"{what}, {name}: {len(means)} members within {far:.1e} deviations")
+    assert member is not None or out["epistemic"].max() > 0, f"{what}: members agree"
+    assert graph.outputs == {"mean": ["n", len(unit)], "sd": ["n", len(unit)],
+                             "member_means": [len(means), "n", len(unit)],
+                             "member_variances": [len(means), "n", len(unit)]}, graph.outputs
+
+
+def check_outcomes(node_path):
+    """Continuous targets: one and several, both kinds of noise, networks of images, too."""
+    rng = np.random.RandomState(3)
+    x = rng.rand(90, 4).astype(np.float32)
+    y = np.stack([x[:, 0] * 1e4 + 5e4, 1e-3 * (x[:, 1] - x[:, 2] ** 2)], 1)
+    y += rng.randn(*y.shape) * y.std(0) * 0.3
+    np.savez("two.npz", x=x, y=y)
+    np.savez("one.npz", x=x, y=y[:, 0])
+    pictures = np.load("images/x.npy")
+    np.savez("pictures.npz", x=pictures, y=pictures.mean((1, 2, 3)) + rng.randn(48))
+    task = {"data.task": "regression", "data.split": "random"}
+    for name, arch, method in (("two", "mlp-8-8", "sebays"), ("one", "mlp", "sebays"),
+                               ("one", "mlp-8", "mc-dropout"), ("two", "mlp-8", "rank1-bnn"),
+                               ("pictures", "wrn-10-1", "edst")):
+        for noise in "shared", "per-example":
+            what = f"{name}-{arch}-{method}-{noise}"
+            more = {"method.passes" if method == "mc-dropout" else "method.members": 3}
+            run = train(what, {**task, **more, "data.set": name + ".npz", "model.arch": arch,
+                               "method.name": method, "model.noise": noise})
+            of = np.ascontiguousarray(pictures.transpose(0, 3, 1, 2), np.float32) / \
+                np.float32(255) if name == "pictures" else x
+            sebays.export(run, run / "m.onnx", "onnx")
+            compare_outcomes(what, node_path, run, run / "m.onnx", of)
+            sebays.export(run, run / "one.onnx", "onnx", member=1)
+            compare_outcomes(what + ", member 1", node_path, run, run / "one.onnx", of, member=1)
+
+
 def check_names(node_path):
     """Class names are texts of the file's, whatever is in them."""
     x = np.random.RandomState(2).rand(64, 5).astype(np.float32)
@@ -175,6 +234,7 @@ def main():
         os.chdir(place)
         check_networks(node_path, write_images())
         check_table(node_path)
+        check_outcomes(node_path)
         check_names(node_path)
         check_command()
         os.chdir("/")

@@ -138,12 +138,15 @@ def model(data):
 
 # Of each operator: how many inputs, and the attributes it must have in opset 13.
 OPERATORS = {
-    "Add": (2, 2, set()), "BatchNormalization": (5, 5, {"epsilon"}), "Concat": (1, 999, {"axis"}),
+    "Add": (2, 2, set()), "BatchNormalization": (5, 5, {"epsilon"}), "Clip": (3, 3, set()),
+    "Concat": (1, 999, {"axis"}),
     "Conv": (2, 3, {"kernel_shape", "pads", "strides"}), "Div": (2, 2, set()),
+    "Exp": (1, 1, set()), "Expand": (2, 2, set()),
     "Flatten": (1, 1, {"axis"}), "Gemm": (2, 3, {"transB"}), "GlobalAveragePool": (1, 1, set()),
     "MaxPool": (1, 1, {"kernel_shape", "strides"}), "Mul": (2, 2, set()),
     "ReduceMean": (1, 1, {"axes", "keepdims"}), "Relu": (1, 1, set()),
-    "Softmax": (1, 1, {"axis"}), "Sub": (2, 2, set()), "Unsqueeze": (2, 2, set()),
+    "Shape": (1, 1, set()), "Slice": (4, 4, set()), "Softmax": (1, 1, {"axis"}),
+    "Sqrt": (1, 1, set()), "Sub": (2, 2, set()), "Unsqueeze": (2, 2, set()),
 }
 
 
@@ -203,12 +206,24 @@ def softmax(a, x):
     return e / e.sum(a["axis"], keepdims=True)
 
 
+def slice_of(a, x, start, end, axes):
+    assert start.shape == end.shape == axes.shape
+    at = [slice(None)] * x.ndim
+    for i, axis in enumerate(axes):
+        assert 0 <= start[i] < end[i] <= x.shape[axis]
+        at[axis] = slice(start[i], end[i])
+    return x[tuple(at)]
+
+
 RUN = {
     "Add": lambda a, x, y: x + y,
     "BatchNormalization": batch_norm,
+    "Clip": lambda a, x, least, most: np.clip(x, least, most),
     "Concat": lambda a, *x: np.concatenate(x, a["axis"]),
     "Conv": conv,
     "Div": lambda a, x, y: x / y,
+    "Exp": lambda a, x: np.exp(x),
+    "Expand": lambda a, x, shape: np.broadcast_to(x, np.broadcast_shapes(x.shape, tuple(shape))),
     "Flatten": lambda a, x: x.reshape(len(x), -1),
     "Gemm": gemm,
     "GlobalAveragePool": lambda a, x: x.mean((2, 3), keepdims=True),
@@ -216,7 +231,10 @@ RUN = {
     "Mul": lambda a, x, y: x * y,
     "ReduceMean": lambda a, x: x.mean(tuple(a["axes"]), keepdims=bool(a["keepdims"])),
     "Relu": lambda a, x: np.maximum(x, 0),
+    "Shape": lambda a, x: np.array(x.shape, np.int64),
+    "Slice": slice_of,
     "Softmax": softmax,
+    "Sqrt": lambda a, x: np.sqrt(x),
     "Sub": lambda a, x, y: x - y,
     "Unsqueeze": lambda a, x, axes: np.expand_dims(x, tuple(axes)),
 }
@@ -234,8 +252,8 @@ def run(g, x):
     values = {**g.tensors, name: x}
     for n in g.nodes:
         y = RUN[n.op](n.attributes, *(values[i] for i in n.inputs))
-        assert y.dtype == np.float32 or n.op == "BatchNormalization", (n.op, y.dtype)
-        values[n.outputs[0]] = y.astype(np.float32)
+        assert y.dtype == np.float32 or n.op in ("BatchNormalization", "Shape"), (n.op, y.dtype)
+        values[n.outputs[0]] = y if n.op == "Shape" else y.astype(np.float32)
     for name, shape in g.outputs.items():
         same_shape(name, values[name].shape, shape, len(x))
     return {name: values[name] for name in g.outputs}

@@ -130,6 +130,34 @@ json.dump(r, open("brief/results.json", "w"))
 END
 page brief.html brief -o brief.html
 shown brief.html 'called →</th><th scope="col">k0</th><th scope="col">k1</th>' 'no names above the confusion matrix'
+# Tables: rows are no images, nothing is advised that needs images, and what evaluations of
+# tables have is there.
+awk 'BEGIN { srand(3); print "a,b,y,z,kind"; for (i = 0; i < 240; i++) { a = rand(); b = rand()
+    printf "%.4f,%.4f,%.4f,%.2f,%s\n", a, b, 3 * a + rand(), 1000 * b + 300 * rand(),
+        (a + 0.3 * rand() > 0.6 ? "high" : "low") } }' >table.csv
+for kind in kind y,z y; do
+    rest=$(echo kind,y,z | tr , '\n' | grep -vxF "$(echo $kind | tr , '\n')" | paste -sd, -)
+    "$sebays" train table.csv --label $kind --set data.ignore="$rest" --set data.calibration=0.2 \
+        --set data.validation=0.15 --set method.explore_epochs=4 --set method.exploit_epochs=2 --set model.arch=mlp-16 \
+        --out "t_$kind" --quiet >/dev/null 2>err || fault "report: train $kind: $(cat err)"
+    more=
+    [ $kind = kind ] && more='--set eval.temperature=yes'
+    # shellcheck disable=SC2086 # a list of words
+    "$sebays" eval "t_$kind" $more --quiet >/dev/null 2>err || fault "report: eval $kind: $(cat err)"
+    page "t_$kind.html" "t_$kind" -o "t_$kind.html"
+done
+shown t_kind.html 'of 48 test rows' 'rows of a table are not called that'
+shown t_kind.html '>conformal sets<' 'no conformal sets'
+shown t_kind.html 'With bins that hold as many rows each' 'no adaptive calibration error'
+shown t_kind.html 'At a temperature of' 'no temperature'
+awk '/<(script|style)/ { code = 1 } !code; /<\/(script|style)>/ { code = 0 }' dom >words
+sed '/The whole recipe/,/<\/details>/d' words | grep -i -e 'image' -e '--corrupt' -e '--attack' &&
+    fault 'a table is said to have images, or told to corrupt or attack them'
+shown t_y.html 'Residuals</strong>True minus predicted value' 'no residuals'
+shown t_y.html 'of outcomes are in them' 'no intervals in short'
+shown t_y,z.html 'Each target in its own units' 'no table of the targets'
+grep -q 'Root mean squared error</p>' dom && fault 'errors of several units are averaged'
+pages="$pages t_kind.html t_y.html t_y,z.html"
 for file in $pages; do
     python3 "$here/browser.py" "$chromium" "$file" || failed=1
 done

@@ -6,14 +6,19 @@ function recordCommand(run) {
 }
 
 /* The runs that have a section and, if there are any, notes about those that lack it. If none
- * has it, the section is left out. */
-function having(runs, name, what, command, more) {
+ * has it, the section is left out. Advice is given where it can be followed: can(run) says so
+ * of a command, and a plain evaluation helps who had none. */
+function having(runs, name, what, command, more, can) {
     const adds = (run) => typeof command === "function" ? command(run) : evalCommand(run, command);
     const known = runs.filter((run) => sectionOf(run, name) && (!more || more(sectionOf(run, name))));
+    const lacking = runs.filter((run) => !known.includes(run) && (command || !evaluated(run)) && (!can || can(run)));
     if (!known.length)
-        return {known, notes: leaveOut(what, adds(runs[0]))};
-    const notes = runs.filter((run) => !known.includes(run)).map((run) => missing(what + " of " + run.name, adds(run)));
-    return {known, notes};
+        return {known, notes: lacking.length ? leaveOut(what, adds(lacking[0])) : []};
+    return {known, notes: lacking.map((run) => missing(what + " of " + run.name, adds(run)))};
+}
+
+function hasImages(run) {
+    return !isTable(run);
 }
 
 /* ---- calibration ---- */
@@ -32,16 +37,16 @@ function reliability(known) {
     if (single)
         (sectionOf(known[0], "test").bins.members || []).forEach((bins, i) => series.push({name: "member " + (i + 1), style: i + 1, points: binPoints(bins),
             more: () => ({borderWidth: 1.25})}));
-    return lines({title: "Reliability", note: "Of the images it is so sure about, how many are right? Below the diagonal it is too sure of itself.", square: true,
+    return lines({title: "Reliability", note: "Of the " + things(known) + " it is so sure about, how many are right? Below the diagonal it is too sure of itself.", square: true,
         x: "stated probability", y: "share that is right", series: [...series, diagonal("ideal")], show: (y) => percent(y, 1), showX: (x) => percent(x, 1), percent: true, xPercent: true,
         xMore: {min: 0, max: 1}, yMore: {min: 0, max: 1}});
 }
 
 function confidence(run) {
     const bins = sectionOf(run, "test").bins.ensemble, names = bins.map((b) => fixed(b.lo, 2) + " \u2013 " + fixed(b.hi, 2));
-    return figure({title: "How sure it is", note: "Test images by the probability of their most probable class.", square: true,
-        head: ["stated probability", "images", "right"], rows: bins.map((b, i) => [names[i], whole(b.count), percent(b.accuracy, 1)]),
-        make: (t) => ({type: "bar", data: {labels: names, datasets: [{label: "images", data: bins.map((b) => b.count), backgroundColor: t.colours[0], categoryPercentage: 1, barPercentage: .92}]},
+    return figure({title: "How sure it is", note: "Test " + things([run]) + " by the probability of their most probable class.", square: true,
+        head: ["stated probability", things([run]), "right"], rows: bins.map((b, i) => [names[i], whole(b.count), percent(b.accuracy, 1)]),
+        make: (t) => ({type: "bar", data: {labels: names, datasets: [{label: things([run]), data: bins.map((b) => b.count), backgroundColor: t.colours[0], categoryPercentage: 1, barPercentage: .92}]},
             options: options(t, axis(t, "stated probability"), axis(t, ""), {legend: false})})});
 }
 
@@ -56,7 +61,22 @@ function calibration(runs) {
             const u = sectionOf(run, "test").uncertainty;
             return [run.name, fixed(u.total, 4), fixed(u.aleatoric, 4), fixed(u.epistemic, 4)];
         }), {label: "Uncertainty"}), el("p", {class: "note"}, "Of the data: the members agree that it is unclear. Of the model: they disagree."));
-    return [...nodes, ...notes];
+    return [...nodes, ...perRun(known, calibrationMore), ...notes];
+}
+
+/* What else says whether probabilities hold: other bins, a temperature, conformal sets. */
+function calibrationMore(run) {
+    const test = sectionOf(run, "test"), t = test.temperature, nodes = [];
+    if (isNumber(test.adaptive_ece))
+        nodes.push(el("p", {class: "note"}, "With bins that hold as many " + things([run]) + " each, the calibration error is " + fixed(test.adaptive_ece, 4) + "; with bins of equal width it is " +
+            fixed(ensembleOf(run).ece, 4) + "."));
+    if (t)
+        nodes.push(el("p", {class: "note"}, "At a temperature of " + fixed(t.t, 3) + ", fitted on the validation part, the nll would be " + fixed(t.ensemble.nll, 4) + " instead of " +
+            fixed(ensembleOf(run).nll, 4) + ", and the calibration error " + fixed(t.ensemble.ece, 4) + " instead of " + fixed(ensembleOf(run).ece, 4) + ". Which class is most probable stays."));
+    if (test.conformal && test.conformal.length)
+        nodes.push(table(["conformal sets", "have the true class", "classes in a set"], test.conformal.map((c) => [percent(c.level, 0), percent(c.coverage, 1), fixed(c.size, 2)]),
+            {caption: "Sets of classes that hold their coverage, by the calibration part"}));
+    return nodes;
 }
 
 /* ---- classes ---- */
@@ -78,7 +98,7 @@ function classes(runs) {
     const {known, notes} = having(runs, "test", "figures by class", "", (test) => test.per_class && test.per_class.length);
     return [...perRun(known, (run) => {
         const test = sectionOf(run, "test"), list = test.per_class, worst = Math.min(...list.map((c) => c.acc));
-        const nodes = [table(["class", "images", "accuracy", "precision", "F1", "AUC", "nll", "mean probability"],
+        const nodes = [table(["class", things([run]), "accuracy", "precision", "F1", "AUC", "nll", "mean probability"],
             list.map((c) => [c.name, whole(c.n), {text: percent(c.acc, 1), heat: (1 - c.acc) / Math.max(1e-9, 1 - worst)}, percent(c.precision, 1), fixed(c.f1, 3), fixed(c.auc, 3), fixed(c.nll, 3),
                 percent(c.confidence, 1)]), {caption: "The stronger the colour, the less accurate", tall: list.length > 20})];
         if (isNumber(test.balanced_acc))
@@ -112,7 +132,7 @@ function corruptionHeat(run) {
 }
 
 function corruption(runs) {
-    const {known, notes} = having(runs, "corruption", "Corrupted images", "--corrupt generate");
+    const {known, notes} = having(runs, "corruption", "Corrupted images", "--corrupt generate", null, hasImages);
     if (!known.length)
         return notes;
     const chart = (title, key, show) => lines({title, x: "severity", y: "", show, steps: true, percent: key === "acc",
@@ -132,7 +152,7 @@ function histogramFigure(o) {
     const h = o.histogram, n = Math.min(h.in.length, h.out.length, h.edges.length - 1);
     const all = [sum(h.in), sum(h.out)], names = [...Array(n).keys()].map((i) => fixed(h.edges[i], 2) + " \u2013 " + fixed(h.edges[i + 1], 2));
     const share = (list, total) => list.slice(0, n).map((x) => total > 0 ? x / total : 0);
-    return figure({title: "Uncertainty, " + o.name, note: "Share of images by score, 1 \u2212 the highest probability.", head: ["score", "test set", o.name],
+    return figure({title: "Uncertainty, " + o.name, note: "Share of examples by score, 1 \u2212 the highest probability.", head: ["score", "test set", o.name],
         rows: names.map((name, i) => [name, percent(h.in[i] / all[0], 1), percent(h.out[i] / all[1], 1)]),
         make: (t) => ({type: "bar", data: {labels: names, datasets: [["test set", share(h.in, all[0]), 0], [o.name, share(h.out, all[1]), 1]].map(([label, data, i]) =>
             ({label, data, backgroundColor: translucent(t.colours[i], .7), borderColor: t.colours[i], borderWidth: 1, categoryPercentage: 1, barPercentage: 1, grouped: false}))},
@@ -143,7 +163,7 @@ function oodTable(known) {
     const far = known.some((run) => sectionOf(run, "ood").some((o) => o.far));
     const rows = known.flatMap((run) => sectionOf(run, "ood").map((o) => [known.length > 1 ? run.name + ": " + o.name : o.name, whole(o.n), fixed(o.max_probability.auroc, 4),
         fixed(o.max_probability.aupr, 4), percent(o.max_probability.fpr95, 1), fixed((o.member_mean || {}).auroc, 4), ...(far ? [fixed((o.far || {}).auroc, 4)] : [])]));
-    return table(["data set", "images", "AUROC", "AUPR", "false alarms at 95 % found", "AUROC, mean of members", ...(far ? ["AUROC of far"] : [])], rows, {label: "Detection of other data"});
+    return table(["data set", things(known), "AUROC", "AUPR", "false alarms at 95 % found", "AUROC, mean of members", ...(far ? ["AUROC of far"] : [])], rows, {label: "Detection of other data"});
 }
 
 function ood(runs) {
@@ -152,10 +172,10 @@ function ood(runs) {
     if (!sets.length)
         return notes;
     const curves = sets.filter(({o}) => o.roc && o.roc.length);
-    const best = sets.map(({o}) => "Shown one image of the test set and one of " + o.name + ", it is less sure about the second " + percent(o.max_probability.auroc, 0) + " of the time.");
+    const best = sets.map(({run, o}) => "Shown one " + thing([run]) + " of the test set and one of " + o.name + ", it is less sure about the second " + percent(o.max_probability.auroc, 0) + " of the time.");
     const figures = [];
     if (curves.length)
-        figures.push(lines({title: "ROC", note: "Share of unknown images found against false alarms.", square: true, x: "false alarms", y: "found", xMore: {min: 0, max: 1}, yMore: {min: 0, max: 1},
+        figures.push(lines({title: "ROC", note: "Share of unknown " + things(known) + " found against false alarms.", square: true, x: "false alarms", y: "found", xMore: {min: 0, max: 1}, yMore: {min: 0, max: 1},
             show: (y) => percent(y, 1), showX: (x) => percent(x, 1), percent: true, xPercent: true, series: [...curves.map(({run, o}) => ({name: known.length > 1 ? run.name + ": " + o.name : o.name, points: o.roc, more: () => ({pointRadius: 0})})), diagonal("chance")]}));
     if (known.length === 1)
         sets.filter(({o}) => o.histogram).forEach(({o}) => figures.push(histogramFigure(o)));
@@ -186,7 +206,7 @@ function otherTests(told, measured) {
 /* ---- attacks ---- */
 
 function attack(runs) {
-    const {known, notes} = having(runs, "attack", "Attacks", "--attack fgsm");
+    const {known, notes} = having(runs, "attack", "Attacks", "--attack fgsm", null, hasImages);
     if (!known.length)
         return notes;
     const rows = known.flatMap((run) => sectionOf(run, "attack").map((a) => [(known.length > 1 ? run.name + ": " : "") + a.kind, fixed(255 * a.epsilon, 1) + "/255", isNumber(a.steps) ? a.steps : NONE,
@@ -207,10 +227,10 @@ function diversity(runs) {
     return [...perRun(known, (run) => {
         const d = sectionOf(run, "diversity"), nodes = [];
         if (isNumber(d.disagreement))
-            nodes.push(el("p", null, "Two members give different answers on " + percent(d.disagreement, 1) + " of the test images; the mean divergence between their predictions is " + fixed(d.kl, 4) + " nats."));
+            nodes.push(el("p", null, "Two members give different answers on " + percent(d.disagreement, 1) + " of the test " + things([run]) + "; the mean divergence between their predictions is " + fixed(d.kl, 4) + " nats."));
         const tables = [];
         if (d.disagreement_matrix && d.disagreement_matrix.length)
-            tables.push(matrixTable(d.disagreement_matrix, "Share of images with different answers", (x) => percent(x, 1)));
+            tables.push(matrixTable(d.disagreement_matrix, "Share of " + things([run]) + " with different answers", (x) => percent(x, 1)));
         if (d.kl_matrix && d.kl_matrix.length)
             tables.push(matrixTable(d.kl_matrix, "KL(row \u2016 column), nats", (x) => fixed(x, 4)));
         return [...nodes, el("div", {class: "grid"}, tables)];
@@ -279,7 +299,7 @@ function gallery(run, list) {
 }
 
 function examples(runs) {
-    const {known, notes} = having(runs, "examples", "examples");
+    const {known, notes} = having(runs, "examples", "examples", "", null, hasImages);
     return [...perRun(known, (run) => {
         const e = sectionOf(run, "examples"), nodes = [];
         if (e.wrong && e.wrong.length)
@@ -292,7 +312,12 @@ function examples(runs) {
 
 /* ---- definitions ---- */
 
+/* Words of sections that a page may lack. */
+const DEFINED_BY = {pooled: "corruption", mean: "corruption", fgsm: "attack", pgd: "attack", auroc: "ood", aupr: "ood", fpr95: "ood", max_probability: "ood", member_mean: "ood", far: "ood",
+    trajectory: "trajectory"};
+
 function definitions(runs) {
-    const all = new Map(runs.flatMap((run) => Object.entries(sectionOf(run, "definitions") || {})));
+    const shown = ([name]) => !DEFINED_BY[name] || runs.some((run) => sectionOf(run, DEFINED_BY[name]));
+    const all = new Map(runs.flatMap((run) => Object.entries(sectionOf(run, "definitions") || {})).filter(shown));
     return all.size ? [table(["figure", "what it is"], [...all.entries()], {label: "Definitions", words: true})] : [];
 }

@@ -17,6 +17,22 @@ function sectionOf(run, name) {
     return ((run.results || {}).evaluation || {})[name];
 }
 
+/* Rows of a table, as results.json has their shape; older runs do not say. */
+function isTable(run) {
+    const shape = ((run.results || {}).data || {}).shape || [];
+    return shape.length === 3 && shape[1] === 1 && shape[2] === 1;
+}
+
+/* What runs were tested on. */
+function things(runs) {
+    const tables = runs.filter(isTable).length;
+    return tables === 0 ? "images" : tables === runs.length ? "rows" : "examples";
+}
+
+function thing(runs) {
+    return things(runs).slice(0, -1);
+}
+
 function costOf(run) {
     const r = run.results || {};
     return isNumber(r.dense_run_flops) && r.dense_run_flops > 0 && isNumber(r.training_flops) ? r.training_flops / r.dense_run_flops : NaN;
@@ -29,6 +45,11 @@ function preparing(stage) {
 
 function stageName(p) {
     return preparing(p.phase) || "member " + (p.member + 1);
+}
+
+/* `sebays eval` has been there: what a plain one did not find, another will not. */
+function evaluated(run) {
+    return Boolean(sectionOf(run, "test"));
 }
 
 function evalCommand(run, more) {
@@ -88,7 +109,7 @@ function cards(run) {
     const n = (sectionOf(run, "test") || {}).n, many = membersOf(run).length > 1;
     const list = [
         card("Accuracy", percent(e.acc), null,
-            (isNumber(n) ? "of " + whole(n) + " test images" : "on the test set") + (many ? "; the best member alone has " + percent(best.acc) + "." : ".")),
+            (isNumber(n) ? "of " + whole(n) + " test " + things([run]) : "on the test set") + (many ? "; the best member alone has " + percent(best.acc) + "." : ".")),
         card("Negative log-likelihood", fixed(e.nll, 4), "nats",
             "It gives the right class a probability of " + percent(Math.exp(-e.nll), 0) + " (geometric mean)" + (many ? "; the best member " + percent(Math.exp(-best.nll), 0) + "." : ".")),
         card("Calibration error", fixed(e.ece, 4), null, calibrationReading(run)),
@@ -108,17 +129,29 @@ function isRegression(run) {
 
 function outcomeCards(run) {
     const e = ensembleOf(run), r = run.results, test = sectionOf(run, "test") || {};
-    const target = (test.targets || [])[0], wide = target && (target.intervals || []).find((i) => i.level === 0.9);
+    const targets = test.targets || [], one = targets.length < 2, wide = one && targets.length && wideOf(targets[0]);
     const list = [
-        card("Root mean squared error", significant(e.rmse), null, (isNumber(test.n) ? "on " + whole(test.n) + " test examples" : "on the test set") +
-            "; the mean absolute one is " + significant(e.mae) + "."),
+        one ? card("Root mean squared error", significant(e.rmse), null, (isNumber(test.n) ? "on " + whole(test.n) + " test " + (isTable(run) ? "rows" : "examples") : "on the test set") +
+            "; the mean absolute one is " + significant(e.mae) + ".") : null,
         card("Negative log-likelihood", fixed(e.nll, 4), "nats", "of the mixture of " + count(membersOf(run).length, "member", "members") + ", in the target's units."),
         card("Weights that exist", percent(r.density, 1), null, "of the dense network's, in each network."),
         card("Time of training", duration(r.train_seconds), null, "at " + whole(r.images_per_second) + " examples a second."),
     ];
     if (wide)
         list.splice(2, 0, card("90 % intervals", percent(wide.coverage, 1), null, "of outcomes are in them; they are " + significant(wide.width) + " wide on average."));
-    return el("div", {class: "cards"}, list);
+    return [el("div", {class: "cards"}, list), ...(one ? [] : [targetTable(targets)])];
+}
+
+function wideOf(target) {
+    return (target.intervals || []).find((i) => i.level === 0.9);
+}
+
+/* Several targets have units of their own: what is averaged over them says nothing. */
+function targetTable(targets) {
+    return table(["target", "rmse", "mean absolute error", "crps", "90 % intervals cover", "mean width"], targets.map((target) => {
+        const wide = wideOf(target) || {};
+        return [target.name, significant(target.rmse), significant(target.mae), significant(target.crps), percent(wide.coverage, 1), significant(wide.width)];
+    }), {caption: "Each target in its own units, on the test set"});
 }
 
 function inShort(runs) {
@@ -127,7 +160,7 @@ function inShort(runs) {
             return [el("p", {class: "missing"}, "Training has not ended. ",
                 el("code", null, "sebays train " + shell(run.path + "/recipe.ini") + " --out " + shell(run.path) + " --resume"), " goes on.")];
         if (isRegression(run))
-            return [outcomeCards(run)];
+            return outcomeCards(run);
         const reading = againstBest(run);
         return [reading ? el("p", {class: "lead"}, reading) : null, cards(run)].filter(Boolean);
     });
@@ -239,7 +272,7 @@ function layerFigure(layers) {
 function support(runs) {
     const known = runs.filter((run) => sectionOf(run, "support"));
     if (!known.length)
-        return leaveOut("density and movement of the support", evalCommand(runs[0]));
+        return runs.some(evaluated) ? [] : leaveOut("density and movement of the support", evalCommand(runs[0]));
     return perRun(known, (run) => {
         const s = sectionOf(run, "support"), nodes = [];
         if (s.layers && s.layers.length)

@@ -412,9 +412,10 @@ static void what_cannot_be_is_refused(void **state)
         "version to ask how far examples are from them");
     out.far = NULL;
     floats[IMAGE + 5] = NAN;
-    refused(sebays_predict(p, &e, &out), SEBAYS_ENUMERIC,
-            "example 1 has a number that is not finite; remove it, or replace what is "
-            "missing as it was for training");
+    refused(
+        sebays_predict(p, &e, &out), SEBAYS_ENUMERIC,
+        "example 1 has a number that is not finite: nan in channel 0, row 0, column 5 "
+        "(from 0); remove it, or replace what is missing as it was for training");
     e.layout = (enum sebays_layout)3;
     refused(sebays_predict(p, &e, &out), SEBAYS_EARG,
             "examples: there is no layout number 3");

@@ -176,6 +176,101 @@ static void tables_row_by_row(void **state)
     sebays_model_free(m);
 }
 
+/* [ROWS][FEATURES] floats as an array of NumPy. */
+static void write_rows(const char *path, const float *x)
+{
+    char head[129];
+    FILE *f = fopen(path, "wb");
+    assert_non_null(f);
+    snprintf(head, sizeof head, "%-117s\n",
+             "{'descr': '<f4', 'fortran_order': False, 'shape': (30, 2)}");
+    assert_int_equal(fwrite("\x93NUMPY\1\0\x76\0", 10, 1, f), 1);
+    assert_int_equal(fwrite(head, 118, 1, f), 1);
+    assert_int_equal(fwrite(x, FEATURES * sizeof *x, ROWS, f), ROWS);
+    assert_int_equal(fclose(f), 0);
+}
+
+/* What a feed says of all its rows at its end. */
+static void assert_note(const struct sebays_model *m, const char *path, const char *want)
+{
+    static float probabilities[ROWS * CLASSES];
+    struct sebays_prediction out = {.probabilities = probabilities};
+    struct sebays_feed *feed;
+    struct sebays_predictor *p;
+    size_t got = 1;
+    assert_int_equal(sebays_feed_open(m, path, NULL, &feed), SEBAYS_OK);
+    assert_int_equal(sebays_predictor_new(m, NULL, &p), SEBAYS_OK);
+    while (got > 0)
+        assert_int_equal(sebays_feed_predict(feed, p, 7, &out, &got), SEBAYS_OK);
+    if (want)
+        assert_string_equal(sebays_feed_note(feed), want);
+    else
+        assert_null(sebays_feed_note(feed));
+    sebays_predictor_free(p);
+    sebays_feed_free(feed);
+}
+
+/* Text, an array in a file and one in memory: the same mean counts, and it is told of. */
+static void missing_numbers_are_the_mean_and_told_of(void **state)
+{
+    (void)state;
+    static struct answers want, have;
+    float x[ROWS * FEATURES], p[ROWS * CLASSES];
+    struct sebays_predictor *predictor;
+    struct sebays_prediction out = {.probabilities = p};
+    struct sebays_model *m = table_model(x);
+    struct sebays_examples e = {.data = x, .count = ROWS};
+    FILE *f = fopen("lacks.csv", "w");
+    assert_non_null(f);
+    write_rows("x.npy", x);
+    assert_note(m, "./x.npy", NULL);
+    assert_int_equal(sebays_predictor_new(m, NULL, &predictor), SEBAYS_OK);
+    assert_int_equal(sebays_predict(predictor, &e, &out), SEBAYS_OK);
+    assert_null(sebays_predictor_note(predictor));
+    fprintf(f, "size,colour,class\n");
+    for (int i = 0; i < ROWS; i++) {
+        const char *colour = i % 2 ? "red" : "green";
+        if (i > 3 && i % 9 == 4) {
+            x[i * FEATURES] = NAN;
+            fprintf(f, ",%s,c%d\n", colour, i % 3);
+        } else
+            fprintf(f, "%g,%s,c%d\n", 0.25 * i, colour, i % 3);
+    }
+    assert_int_equal(fclose(f), 0);
+    write_rows("lacks.npy", x);
+    assert_int_equal(ask(m, "./lacks.csv", 7, NULL, &want), ROWS);
+    assert_int_equal(ask(m, "./lacks.npy", 7, NULL, &have), ROWS);
+    assert_memory_equal(&have, &want, sizeof want);
+    want_of(m, &e, NULL, &have);
+    assert_memory_equal(&have, &want, sizeof want);
+    assert_note(
+        m, "./lacks.csv",
+        "3 values that training never saw (texts of no category: 0, missing where "
+        "none was: 3); the first is in line 6, column 1 (size)");
+    assert_note(
+        m, "./lacks.npy",
+        "3 values that training never saw (texts of no category: 0, missing where "
+        "none was: 3); the first is in example 4 (from 0), column 1 (size)");
+    assert_int_equal(sebays_predict(predictor, &e, &out), SEBAYS_OK);
+    assert_string_equal(
+        sebays_predictor_note(predictor),
+        "3 values that training never saw (texts of no category: 0, missing where none "
+        "was: 3); the first is in example 4 (from 0), column 1 (size)");
+    e.count = 5; /* by the predictor of few */
+    assert_int_equal(sebays_predict(predictor, &e, &out), SEBAYS_OK);
+    assert_memory_equal(sebays_predictor_note(predictor), "1 value ", 8);
+    e.count = 4;
+    assert_int_equal(sebays_predict(predictor, &e, &out), SEBAYS_OK);
+    assert_null(sebays_predictor_note(predictor));
+    x[6] = INFINITY;
+    refused(
+        sebays_predict(predictor, &e, &out), SEBAYS_ENUMERIC,
+        "example 3 has a number that is not finite: inf in column 1 (size); remove it, "
+        "or replace what is missing as it was for training");
+    sebays_predictor_free(predictor);
+    sebays_model_free(m);
+}
+
 static bool not_twice(void *context, const struct sebays_progress *report)
 {
     assert_string_equal(report->phase, "predict");
@@ -263,6 +358,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(images_in_place_and_made_to_fit, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(tables_row_by_row, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(missing_numbers_are_the_mean_and_told_of, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(refusals_and_cancelling, set_up, tear_down),
         cmocka_unit_test_setup_teardown(every_failed_allocation_is_survived, set_up,
                                         tear_down),

@@ -184,7 +184,51 @@ static void like_another(void **state)
     sb_dataset_fini(&train);
 }
 
+/* Options have no blanks at their ends, names in quotes may. */
+static void names_with_blanks_at_their_ends(void **state)
+{
+    (void)state;
+    struct sb_dataset d;
+    const struct sb_open_options o = {.label = "final outcome"};
+    assert_int_equal(open_text(&d, "\"final outcome \",size\nyes,1\nno,2\nyes,3\n", &o),
+                     SB_OK);
+    assert_int_equal(d.classes, 2);
+    assert_int_equal(d.columns->label, 0);
+    sb_dataset_fini(&d);
+    assert_int_not_equal(
+        open_text(&d, "\"final outcome \",\" final outcome\",size\nyes,1,1\nno,2,1\n",
+                  &o),
+        SB_OK);
+    sb_dataset_fini(&d);
+}
+
 /* ---- malformed ---- */
+
+static void refuses_what_is_no_table(void **state)
+{
+    (void)state;
+    REFUSED("1,2,b\n3,4,b\n", SB_EFORMAT,
+            "a.csv: every row has the label b; want two or more");
+    REFUSED("a,b\n", SB_EFORMAT,
+            "a.csv: it has a single row, whose label is b; want rows of two or more "
+            "classes; if these are the names of columns, no values follow");
+    REFUSED(
+        "sep=;\n1;2;a\n3;4;b\n", SB_EFORMAT,
+        "a.csv: line 1 says what is between fields, as Excel writes it, and is no row "
+        "of the table; remove it");
+    REFUSED("# of x, y, z, u\n1,2,a\n3,4,b\n", SB_EFORMAT,
+            "a.csv: line 2 has 3 fields, the first row, which begins with '#', has 4; if "
+            "that is a comment, remove it: tables have none");
+    REFUSED("#made,by\n1,2,a\n3,4,b\n", SB_EFORMAT,
+            "a.csv: line 2 has 3 fields, the first row, which begins with '#', has 2; if "
+            "that is a comment, remove it: tables have none");
+    REFUSED("\xff\xfe"
+            "1",
+            SB_EFORMAT, "a.csv: it is UTF-16; save it as UTF-8");
+    REFUSED("w,h,k\n", SB_EFORMAT,
+            "a.csv: it has a single row, whose label is k; want rows of two or more "
+            "classes; if these are the names of columns, no values follow");
+}
 
 static void refuses(void **state)
 {
@@ -194,7 +238,6 @@ static void refuses(void **state)
     REFUSED("hello\n", SB_EFORMAT,
             "a.csv: its first row has 1 field; want 2 to 65536, separated by comma, tab, "
             "semicolon or blanks");
-    REFUSED("a,b\n", SB_EFORMAT, "a.csv: every row has the label b; want two or more");
     REFUSED(
         "1,2,a\n3,b\n", SB_EFORMAT,
         "a.csv: line 2 has 2 fields, the first row has 3; every row must have as many");
@@ -231,10 +274,6 @@ static void refuses(void **state)
             "a.csv: line 1, column 2: the text is not UTF-8");
     REFUSED("w,\xc3,k\n1,2,a\n", SB_EFORMAT,
             "a.csv: line 1: the name of column 2 is not UTF-8");
-    REFUSED("\xff\xfe"
-            "1",
-            SB_EFORMAT, "a.csv: it is UTF-16; save it as UTF-8");
-    REFUSED("w,h,k\n", SB_EFORMAT, "a.csv: every row has the label k; want two or more");
     struct sb_dataset d;
     refused(open_text(&d, "w,h,k\n1,2,a\n", &(struct sb_open_options){.label = "colour"}),
             SB_EARG,
@@ -401,6 +440,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(iris_and_wine, set_up, tear_down),
         cmocka_unit_test_setup_teardown(parts_and_gzip, set_up, tear_down),
         cmocka_unit_test_setup_teardown(like_another, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(names_with_blanks_at_their_ends, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(refuses_what_is_no_table, set_up, tear_down),
         cmocka_unit_test_setup_teardown(refuses, set_up, tear_down),
         cmocka_unit_test_setup_teardown(too_many_texts, set_up, tear_down),
         cmocka_unit_test(numbers),

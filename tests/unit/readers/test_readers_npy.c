@@ -279,13 +279,17 @@ static void wrong_contents(void **state)
     size_t size = make(b, "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 1)}", 8);
     memcpy(b + size - 4, "\0\0\xc0\x7f", 4); /* NaN */
     put("x.npy", b, size);
-    refused(sb_dataset_open_with(&d, "x.npy", &unlabelled), SB_EFORMAT,
-            "x.npy: example 1 has a value that is not finite as a 32-bit float");
+    refused(
+        sb_dataset_open_with(&d, "x.npy", &unlabelled), SB_EFORMAT,
+        "x.npy: example 1 has a value that is not finite as a 32-bit float: feature 0 "
+        "(from 0) is nan");
     size = make(b, "{'descr': '<f8', 'fortran_order': False, 'shape': (1, 1)}", 8);
     memcpy(b + size - 8, "\0\0\0\0\0\0\0\x7f", 8); /* 5e303 */
     put("x.npy", b, size);
-    refused(sb_dataset_open_with(&d, "x.npy", &unlabelled), SB_EFORMAT,
-            "x.npy: example 0 has a value that is not finite as a 32-bit float");
+    refused(
+        sb_dataset_open_with(&d, "x.npy", &unlabelled), SB_EFORMAT,
+        "x.npy: example 0 has a value that is not finite as a 32-bit float: feature 0 "
+        "(from 0) is inf");
     put("x.npy", b,
         make(b, "{'descr': '|u1', 'fortran_order': False, 'shape': (3,)}", 3));
     refused(
