@@ -181,8 +181,6 @@ static void say_calibration(const struct sb_trainer *t)
 
 void sb_trainer_warn(const struct sb_trainer *t)
 {
-    if (t->options->preliminary) /* the run that it is for says so */
-        return;
     say_calibration(t);
     say_estimator(t);
     say_unused(t);
