@@ -230,6 +230,33 @@ static void members_trained_apart_have_the_same(void **state)
     same_models("whole", "merged");
 }
 
+/* Of a run that is trained and then only concluded, with the one before it. */
+static void failed_allocations_are_survived(void **state)
+{
+    static const char *const run[] = {FITTED, "data.validation=0", NULL};
+    (void)state;
+    put_outcomes("train.csv", ROWS, 30);
+    assert_int_equal(run_train(run, "whole", false, run_never), SEBAYS_OK);
+    assert_int_equal(run_train(run, "run", false, run_never), SEBAYS_OK);
+    struct sebays_recipe *r = run_recipe(run);
+    struct sebays_run_options o = {.out = "run", .resume = true};
+    size_t live = sb_mem_live();
+    sebays_status st = SEBAYS_ENOMEM;
+    long n = 0;
+    for (; st != SEBAYS_OK && n < 100000; n += 1 + n / 30) {
+        struct sebays_result *result;
+        sb_mem_fail_after(n);
+        st = sebays_train(r, &o, &result);
+        sb_mem_fail_after(-1);
+        sebays_result_free(result);
+        assert_true(st == SEBAYS_OK || st == SEBAYS_ENOMEM);
+        assert_int_equal(sb_mem_live(), live);
+    }
+    assert_in_range(n, 500, 99999);
+    sebays_recipe_free(r);
+    same_models("whole", "run");
+}
+
 /* ---- odd data, refusals ---- */
 
 static void one_group_cannot_be_cut(void **state)
@@ -285,6 +312,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_run_that_was_stopped_goes_on, run_set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(members_trained_apart_have_the_same, run_set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(failed_allocations_are_survived, run_set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(one_group_cannot_be_cut, run_set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_cannot_be_is_refused, run_set_up, tear_down),
