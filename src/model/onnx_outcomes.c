@@ -98,9 +98,11 @@ void sb_onnx_outcome_tensors(struct sb_pb *p, const struct sb_export *e)
     const struct sb_model_info *info = &e->model->info;
     const int64_t zero = 0, targets = info->targets, end = 2 * targets, last = 2;
     const int64_t axes[] = {0, 1};
-    float spread[SB_MODEL_TARGETS]; /* what a deviation of the mixture is multiplied with */
+    const float *width = e->members == e->model->members ? info->target_width : NULL;
+    float
+        spread[SB_MODEL_TARGETS]; /* what a deviation of the mixture is multiplied with */
     for (uint32_t k = 0; k < info->targets; k++)
-        spread[k] = info->target_sd[k] * (info->target_width ? info->target_width[k] : 1);
+        spread[k] = info->target_sd[k] * (width ? width[k] : 1);
     put_floats(p, "target_mean", info->target_mean, info->targets);
     put_floats(p, "target_sd", info->target_sd, info->targets);
     put_floats(p, "target_spread", spread, info->targets);

@@ -70,15 +70,17 @@ static void warn_of_names(const struct sb_dataset *d, const struct sb_env *env)
 static bool counts_rows(const struct sb_dataset *d, const struct sb_column *c)
 {
     enum { FEW_ROWS = 50 };
-    const float *x = d->values + c->input, *last = x + (size_t)(d->n - 1) * d->channels;
-    bool rises = *last > *x;
-    if (c->kind != SB_COLUMN_NUMBER || d->n < FEW_ROWS || !(fabsf(*last - *x) > 0))
+    const ptrdiff_t row = d->channels;
+    if (c->kind != SB_COLUMN_NUMBER || d->n < FEW_ROWS)
         return false;
-    for (uint32_t i = 0; i < d->n; i++, x += d->channels) {
-        float step = i == 0  ? 1
-                     : rises ? *x - x[-(ptrdiff_t)d->channels]
-                             : x[-(ptrdiff_t)d->channels] - *x;
-        if (*x != floorf(*x) || !(step > 0 || (step == 0 && fabsf(*x) >= 0x1p24F)))
+    const float *x = d->values + c->input;
+    const float way = x[(d->n - 1) * row] - x[0];
+    if (!(fabsf(way) > 0)) /* nor is one missing */
+        return false;
+    for (uint32_t i = 0; i < d->n; i++, x += row) {
+        float step = i == 0 ? way : *x - x[-row];
+        bool on = way > 0 ? step > 0 : step < 0;
+        if (*x != floorf(*x) || !(on || (step == 0 && fabsf(*x) >= 0x1p24F)))
             return false;
     }
     return true;

@@ -197,12 +197,16 @@ def check_outcomes(node_path):
         for noise in "shared", "per-example":
             what = f"{name}-{arch}-{method}-{noise}"
             more = {"method.passes" if method == "mc-dropout" else "method.members": 3}
+            if arch == "mlp-8-8":
+                more["model.width"] = "fitted"
             run = train(what, {**task, **more, "data.set": name + ".npz", "model.arch": arch,
                                "method.name": method, "model.noise": noise})
             of = np.ascontiguousarray(pictures.transpose(0, 3, 1, 2), np.float32) / \
                 np.float32(255) if name == "pictures" else x
             sebays.export(run, run / "m.onnx", "onnx")
             compare_outcomes(what, node_path, run, run / "m.onnx", of)
+            with sebays.Model(run) as model:
+                assert (set(model.target_widths) != {1}) >= (arch == "mlp-8-8"), what
             sebays.export(run, run / "one.onnx", "onnx", member=1)
             compare_outcomes(what + ", member 1", node_path, run, run / "one.onnx", of, member=1)
 
