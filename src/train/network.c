@@ -14,6 +14,26 @@
 
 /* ---- planning ------------------------------------------------------------------------ */
 
+struct sb_form_spec sb_trainer_form(const struct sb_config *c, const struct sb_method *m)
+{
+    const struct sb_config_method *o = &c->method;
+    struct sb_form_spec s = {
+        .kind = m->form,
+        .members = m->form == SB_FORM_PLAIN     ? 1
+                   : m->form == SB_FORM_DROPOUT ? o->passes
+                                                : o->members,
+        .rate = (float)o->dropout_rate,
+        .channels = o->dropout_mask == SB_CONFIG_CHANNELS,
+        .spread = o->scale_start == SB_CONFIG_SIGNS ? 0.0f : (float)o->scale_spread,
+        .scale_sd = (float)o->scale_sd,
+        .scale_prior_sd = (float)o->scale_prior_sd,
+        .repetitions = o->repetitions,
+        .same = (float)o->same_share,
+    };
+    memcpy(s.branch_at, o->branch_at, sizeof s.branch_at);
+    return s;
+}
+
 uint32_t sb_trainer_group(const struct sb_config *c)
 {
     return c->train.estimator == SB_CONFIG_WEIGHTS ? c->train.group : 0;

@@ -155,6 +155,9 @@ double sb_trainer_flops(const struct sb_net *n, double rows);
  * the epochs of a first member. */
 sb_status sb_trainer_dense_run(const struct sb_trainer *t, double *flops);
 
+/* How one network stands for several members (network.c). */
+struct sb_form_spec sb_trainer_form(const struct sb_config *c, const struct sb_method *m);
+
 /* Rows a convolution's weights are drawn for; 0: the estimator is local. */
 uint32_t sb_trainer_group(const struct sb_config *c);
 

@@ -23,26 +23,6 @@ double sb_trainer_clock(void)
 
 /* ---- opening ------------------------------------------------------------------------- */
 
-static struct sb_form_spec form_of(const struct sb_config *c, const struct sb_method *m)
-{
-    const struct sb_config_method *o = &c->method;
-    struct sb_form_spec s = {
-        .kind = m->form,
-        .members = m->form == SB_FORM_PLAIN     ? 1
-                   : m->form == SB_FORM_DROPOUT ? o->passes
-                                                : o->members,
-        .rate = (float)o->dropout_rate,
-        .channels = o->dropout_mask == SB_CONFIG_CHANNELS,
-        .spread = o->scale_start == SB_CONFIG_SIGNS ? 0.0f : (float)o->scale_spread,
-        .scale_sd = (float)o->scale_sd,
-        .scale_prior_sd = (float)o->scale_prior_sd,
-        .repetitions = o->repetitions,
-        .same = (float)o->same_share,
-    };
-    memcpy(s.branch_at, o->branch_at, sizeof s.branch_at);
-    return s;
-}
-
 uint32_t sb_trainer_networks(const struct sb_trainer *t)
 {
     return t->method->form == SB_FORM_PLAIN ? t->config->method.members : 1;
@@ -99,7 +79,7 @@ sb_status sb_trainer_open(struct sb_trainer *t, const struct sb_env *env,
         st = sb_fail(SB_EARG, "train.trajectory records probabilities of classes, and "
                               "regression has none; leave it out");
     if (st == SB_OK)
-        t->form = form_of(t->config, t->method);
+        t->form = sb_trainer_form(t->config, t->method);
     if (st == SB_OK)
         st = sb_together_check(t);
     if (st == SB_OK)
