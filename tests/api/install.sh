@@ -112,7 +112,7 @@ grep -q '^2 members, 5[0-9.]* % of the weights: accuracy' out || fault "train sa
 END
 [ "$(awk '{ print $2 }' shared.txt | tr '\n' ' ')" = 'Iris-setosa Iris-virginica ' ] ||
     fault "predict said: $(cat shared.txt)"
-echo '1 nan 2 3' | ./predict run >out 2>err && fault 'predict took what is not a number'
+echo '1 inf 2 3' | ./predict run >out 2>err && fault 'predict took what is not a number'
 grep -q '^predict: run: example 0 has a number that is not finite' err ||
     fault "of a number that is not finite predict said: $(cat err)"
 
