@@ -161,7 +161,7 @@ for scale in 1000 0.001; do
     quick r.units$scale units.csv --label good,bad --set model.arch=mlp-32 \
         --set method.explore_epochs=200
     told units "rmse of bad on the test part is .*: it has learned nothing of use about that target"
-    silent units 'of good'
+    silent units 'rmse of good'
 done
 
 # Noise that is learned by heart: often right, and too sure. A stronger prior is the remedy.
