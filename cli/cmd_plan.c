@@ -87,9 +87,14 @@ static int print_sizes(const struct cli_args *args, const struct sebays_recipe *
     printf("%7s %9s %s\n", "members", "sparsity", "cost, of one dense run");
     for (size_t i = 0; i < q->count; i++)
         printf("%7u %9.4f %.2f\n", q->number[i], sparsity[i], cost[i]);
-    printf("\ntrain them all: sebays sweep %s --out DIR \\\n"
-           "    --vary method.members+method.sparsity=",
-           args->operand);
+    printf("\ntrain them all: sebays sweep '%s' --out DIR", args->operand);
+    for (size_t i = 0; i < args->sets.count; i++)
+        printf(" --set '%s'", args->sets.item[i]);
+    if (args->label)
+        printf(" --set 'data.label=%s'", args->label);
+    if (args->task)
+        printf(" --set data.task=%s", args->task);
+    printf(" \\\n    --vary method.members+method.sparsity=");
     for (size_t i = 0; i < q->count; i++)
         printf("%s%u:%.4f", i ? "," : "", q->number[i], sparsity[i]);
     printf("\n");

@@ -237,7 +237,8 @@ sebays_status sebays_plan(const struct sebays_recipe *recipe,
 
 /* For ensembles of members[i] networks, the sparsity with which training them costs as much as
  * the recipe does, or comes nearest to it; cost[i]: what it costs then, as a multiple of one
- * dense run. All [count]. Methods that prune while they train or at random only. */
+ * dense run. All [count]. For methods whose members have a sparsity before they are trained:
+ * sebays, bays, edst, dst, static. */
 sebays_status sebays_sizes(const struct sebays_recipe *recipe,
                            const struct sebays_run_options *options,
                            const uint32_t *members, size_t count, double *sparsity,

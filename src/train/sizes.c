@@ -1,7 +1,7 @@
 /* sizes - ensembles of other sizes that cost as much to train (docs/evaluation.md).
  *
- * The cost of members and sparsity is what sb_run_plan prints, from shapes alone: no network
- * is planned and nothing is timed. It falls with sparsity, so the one that is asked for is
+ * The cost of members and sparsity is that of the stages that sb_run_plan prints (but not of a
+ * run that finds a width), from shapes alone: no network is planned and nothing is timed. It falls with sparsity, so the one that is asked for is
  * found by halving.
  */
 #include <math.h>
@@ -46,10 +46,13 @@ static sb_status find_sparsity(struct sb_trainer *t, uint32_t members, double wa
         int middle = (dear + cheap) / 2;
         double at = 0.0;
         st = cost_of(t, members, (double)middle / STEPS, &at);
-        if (at > wanted)
-            dear = middle, above = at;
-        else
-            cheap = middle, below = at;
+        if (at > wanted) {
+            dear = middle;
+            above = at;
+        } else {
+            cheap = middle;
+            below = at;
+        }
     }
     if (st != SB_OK)
         return st;
