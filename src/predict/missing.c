@@ -25,14 +25,18 @@ static float value_at(const struct sb_input *in, size_t i, uint32_t c, uint32_t 
     return value;
 }
 
-/* The column that is input i of a row. */
-static uint32_t column_of(const struct sb_columns *columns, uint32_t i)
+/* The column that is input i of a row, from column k on. */
+static uint32_t next_column(const struct sb_columns *columns, uint32_t i, uint32_t k)
 {
-    uint32_t k = 0;
     while (k < columns->count &&
            (!sb_column_has_input(&columns->column[k]) || columns->column[k].input != i))
         k++;
     return k;
+}
+
+static uint32_t column_of(const struct sb_columns *columns, uint32_t i)
+{
+    return next_column(columns, i, 0);
 }
 
 /* ---- counting ------------------------------------------------------------------------ */
@@ -62,8 +66,8 @@ void sb_missing_count(struct sb_missing *m, const struct sb_input *in, size_t n,
                       uint64_t first, bool texts, const struct sb_columns *columns,
                       uint32_t inputs)
 {
-    for (uint32_t c = 0; c < inputs; c++) {
-        uint32_t k = columns ? column_of(columns, c) : 0;
+    for (uint32_t c = 0, k = 0; c < inputs; c++) {
+        k = columns ? next_column(columns, c, k) : 0; /* inputs are in columns' order */
         const struct sb_column *column = columns ? &columns->column[k] : NULL;
         struct sb_missing mine = {0};
         for (size_t i = 0; i < n; i++)
